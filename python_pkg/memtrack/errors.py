@@ -1,0 +1,61 @@
+"""Every error memtrack raises on purpose, as one tree.
+
+```
+MemtrackError                 something the reader can act on; one sentence, one hint
+├── UsageError                wrong arguments to the magic, the API or the command line
+├── UnreadableFile            a file that is not what it says, is cut short or is corrupt
+│   └── NewerFormat           a file written by a newer major version
+├── UnavailableError          what was asked needs something this machine or process lacks
+└── RecordingStateError       the recording is not in the state the call needs
+```
+
+A bug of ours is never one of these: it is an assertion and crashes with its context.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MemtrackError(Exception):
+    """An expected failure: what happened in one sentence and, where there is one, what to do.
+
+    `hint` is shown after the sentence; doors print both on one line and never a traceback.
+    """
+
+    def __init__(self, sentence: str, hint: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.hint}".rstrip()
+
+
+class UsageError(MemtrackError):
+    """Wrong use of the magic, the API or the command line."""
+
+    @classmethod
+    def unknown_word(cls, kind: str, word: str, known: Iterable[str]) -> UsageError:
+        """Build the error for a word that is none of `known`, with the closest match."""
+        options = sorted(known)
+        close = difflib.get_close_matches(word, options, n=1, cutoff=0.5)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(options)}."
+        return cls(f"There is no {kind} {word!r}.", hint)
+
+
+class UnreadableFile(MemtrackError):
+    """A file that cannot be read as what it claims to be."""
+
+
+class NewerFormat(UnreadableFile):
+    """A file whose major version is newer than this memtrack understands."""
+
+
+class UnavailableError(MemtrackError):
+    """What was asked needs a package, a device or a feature that is not here."""
+
+
+class RecordingStateError(MemtrackError):
+    """The call does not fit the recording's state, such as a report of a run with no event."""

@@ -1,0 +1,72 @@
+"""What a byte is for, what was running, what happened: the codes stored in the columns.
+
+Codes are part of the file format: new ones are added at the end, none is ever renumbered.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Category(IntEnum):
+    """What an allocation is for. Each has exactly one, known by hindsight for its whole life."""
+
+    UNKNOWN = 0
+    PARAMETER = 1
+    BUFFER = 2
+    GRADIENT = 3
+    """The `.grad` of a parameter; gradients of activations are temporaries of backward."""
+    OPTIMIZER_STATE = 4
+    ACTIVATION = 5
+    """Made in forward and saved for backward, or kept past the forward that made it."""
+    TEMPORARY = 6
+    """Made and released within one phase."""
+    INPUT = 7
+    """The batch: tensors passed to the model by the training loop."""
+    WORKSPACE = 8
+    """Scratch of cuBLAS, cuDNN and their kin, held by the library between calls."""
+    CAST_WEIGHT = 9
+    """The 16-bit copy of a parameter that autocast keeps."""
+    OTHER = 10
+    """Tensors of the notebook that belong to none of the above."""
+
+    @property
+    def id(self) -> str:
+        """The name used in payloads, files and the command line."""
+        return self.name.lower()
+
+
+class PhaseKind(IntEnum):
+    """What the training loop was doing."""
+
+    FORWARD = 0
+    BACKWARD = 1
+    OPTIMIZER = 2
+    OTHER = 3
+
+    @property
+    def id(self) -> str:
+        """The name used in payloads, files and the command line."""
+        return self.name.lower()
+
+
+class EventKind(IntEnum):
+    """What the allocator did."""
+
+    ALLOC = 0
+    FREE = 1
+    SEGMENT_ALLOC = 2
+    SEGMENT_FREE = 3
+    SEGMENT_MAP = 4
+    SEGMENT_UNMAP = 5
+    OOM = 6
+    FREE_REQUESTED = 7
+    """Freed by its owner but still waiting for a stream; the memory is reusable at `FREE`."""
+
+
+class CallKind(IntEnum):
+    """Why a module's forward ran."""
+
+    FORWARD = 0
+    RECOMPUTE = 1
+    """Run again during backward by activation checkpointing."""
