@@ -1,0 +1,30 @@
+// The build for places without JupyterLab (VS Code, Voila, nbclassic, a CDN): one AMD file with its
+// style inside. They bring @jupyter-widgets/base; loading more files by relative path fails there.
+const path = require('path');
+const { rspack } = require('@rspack/core');
+
+const target = directory => ({
+  name: directory,
+  mode: 'production',
+  devtool: false,
+  entry: ['./style/index.js', './lib/embed.js'],
+  output: {
+    path: path.resolve(__dirname, directory),
+    filename: 'index.js',
+    library: { type: 'amd' },
+    publicPath: ''
+  },
+  externals: ['@jupyter-widgets/base'],
+  module: {
+    parser: { javascript: { dynamicImportMode: 'eager' } },
+    rules: [
+      { test: /\.css$/, use: ['style-loader', 'css-loader'] },
+      { test: /\.(svg|png|gif|ttf|woff2?)$/, type: 'asset/inline' }
+    ]
+  },
+  plugins: [new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
+  performance: { hints: false },
+  stats: 'errors-warnings'
+});
+
+module.exports = [target('dist'), target('python_pkg/memtrack/nbextension')];
