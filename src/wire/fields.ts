@@ -1,0 +1,82 @@
+// Guards between `unknown` JSON and the types of this room: each names the place of a wrong value.
+import { malformed } from './errors';
+
+/** The fields of one JSON object, read one by one and checked as they are read. */
+export class Fields {
+  private constructor(
+    private readonly _record: Readonly<Record<string, unknown>>,
+    readonly where: string
+  ) {}
+
+  /** Wraps `value`, which has to be an object; `where` is its place in the payload. */
+  static of(value: unknown, where: string): Fields {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw malformed(where, 'is not an object');
+    }
+    return new Fields(value as Record<string, unknown>, where);
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this._record);
+  }
+
+  has(key: string): boolean {
+    return this._record[key] !== undefined && this._record[key] !== null;
+  }
+
+  value(key: string): unknown {
+    return Object.prototype.hasOwnProperty.call(this._record, key) ? this._record[key] : undefined;
+  }
+
+  string(key: string): string {
+    return asString(this.value(key), this.placeOf(key));
+  }
+
+  number(key: string): number {
+    return asNumber(this.value(key), this.placeOf(key));
+  }
+
+  /** A whole number of at least `least`. */
+  integer(key: string, least: number): number {
+    const value = this.number(key);
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw malformed(this.placeOf(key), `${value} is not a whole number of at least ${least}`);
+    }
+    return value;
+  }
+
+  fields(key: string): Fields {
+    return Fields.of(this.value(key), this.placeOf(key));
+  }
+
+  list<T>(key: string, read: (value: unknown, where: string) => T): readonly T[] {
+    const values = this.value(key);
+    if (!Array.isArray(values)) {
+      throw malformed(this.placeOf(key), 'is not a list');
+    }
+    return values.map((value, index) => read(value, `${this.placeOf(key)}[${index}]`));
+  }
+
+  /** Every field through `read`, in the order of the JSON. */
+  map<T>(read: (key: string) => T): ReadonlyMap<string, T> {
+    return new Map(this.keys().map(key => [key, read(key)]));
+  }
+
+  placeOf(key: string): string {
+    return this.where ? `${this.where}.${key}` : key;
+  }
+}
+
+export function asString(value: unknown, where: string): string {
+  if (typeof value !== 'string') {
+    throw malformed(where, 'is not a string');
+  }
+  return value;
+}
+
+export function asNumber(value: unknown, where: string): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw malformed(where, 'is not a number');
+  }
+  return value;
+}

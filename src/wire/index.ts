@@ -1,0 +1,10 @@
+// The one door between what arrives and what the views read.
+export type { BinaryBuffer, INumbers, IStrings } from './columns';
+export { textAt } from './columns';
+export * from './codes';
+export { SCHEMA, decodeReport, decodeTimeline } from './decode';
+export type { WireErrorKind } from './errors';
+export { WireError } from './errors';
+export type { INotebookReport } from './notebook';
+export { MIME_TYPE, modelIdOf, unpackNotebook } from './notebook';
+export * from './report';
