@@ -2,8 +2,10 @@
 // style inside. They bring @jupyter-widgets/base; loading more files by relative path fails there.
 const path = require('path');
 const { rspack } = require('@rspack/core');
+const base = require('@jupyter/builder/lib/webpack.config.base');
 
 const target = directory => ({
+  ...base,
   name: directory,
   mode: 'production',
   devtool: false,
@@ -15,14 +17,8 @@ const target = directory => ({
     publicPath: ''
   },
   externals: ['@jupyter-widgets/base'],
-  module: {
-    parser: { javascript: { dynamicImportMode: 'eager' } },
-    rules: [
-      { test: /\.css$/, use: ['style-loader', 'css-loader'] },
-      { test: /\.(svg|png|gif|ttf|woff2?)$/, type: 'asset/inline' }
-    ]
-  },
-  plugins: [new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
+  module: { ...base.module, parser: { javascript: { dynamicImportMode: 'eager' } } },
+  plugins: [...base.plugins, new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   performance: { hints: false },
   stats: 'errors-warnings'
 });
