@@ -7,7 +7,9 @@ MIB = 1 << 20
 GIB = 1 << 30
 TIB = 1 << 40
 
-_SCALES = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
+_BINARY = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
+_SHORT = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
+_SECONDS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"))
 
 
 def format_bytes(size_bytes: int) -> str:
@@ -22,14 +24,7 @@ def format_bytes(size_bytes: int) -> str:
     magnitude = abs(size_bytes)
     if magnitude < KIB:
         return f"{sign}{magnitude} B"
-    for index, (scale, unit) in enumerate(_SCALES):
-        if magnitude >= scale:
-            break
-    text = _three_digits(magnitude / scale)
-    if text == "1024" and index > 0:
-        scale, unit = _SCALES[index - 1]
-        text = _three_digits(magnitude / scale)
-    return f"{sign}{text} {unit}"
+    return sign + _with_unit(magnitude, _BINARY, KIB)
 
 
 def format_change(size_bytes: int) -> str:
@@ -45,16 +40,11 @@ def format_duration(nanoseconds: float) -> str:
     >>> format_duration(950), format_duration(41_200_000), format_duration(75 * 10**9)
     ('950 ns', '41.2 ms', '1 min 15 s')
     """
-    if nanoseconds < 1e3:
+    if nanoseconds < 999.5:
         return f"{nanoseconds:.0f} ns"
-    if nanoseconds < 1e6:
-        return f"{_three_digits(nanoseconds / 1e3)} µs"
-    if nanoseconds < 1e9:
-        return f"{_three_digits(nanoseconds / 1e6)} ms"
-    seconds = nanoseconds / 1e9
-    if seconds < 60:
-        return f"{_three_digits(seconds)} s"
-    minutes, rest = divmod(round(seconds), 60)
+    if nanoseconds < 59.95e9:
+        return _with_unit(nanoseconds, _SECONDS, 1000)
+    minutes, rest = divmod(round(nanoseconds / 1e9), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"
     hours, minutes = divmod(minutes, 60)
@@ -63,10 +53,9 @@ def format_duration(nanoseconds: float) -> str:
 
 def format_count(count: int) -> str:
     """Return a count with short suffixes as the field writes them: `124 M`, `1.56 B`."""
-    for scale, unit in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k")):
-        if abs(count) >= scale:
-            return f"{_three_digits(count / scale)} {unit}"
-    return str(count)
+    if abs(count) < 1000:
+        return str(count)
+    return ("-" if count < 0 else "") + _with_unit(abs(count), _SHORT, 1000)
 
 
 def format_percent(part: int, whole: int) -> str:
@@ -77,6 +66,16 @@ def format_percent(part: int, whole: int) -> str:
     if 0 < share < 1:
         return "<1 %"
     return f"{share:.0f} %"
+
+
+def _with_unit(magnitude: float, scales: tuple[tuple[int, str], ...], base: int) -> str:
+    """Return three digits in the largest fitting unit; what rounds up to `base` is 1 of the next."""
+    index = next((i for i, (scale, _) in enumerate(scales) if magnitude >= scale), len(scales) - 1)
+    text = _three_digits(magnitude / scales[index][0])
+    if text == str(base) and index > 0:
+        index -= 1
+        text = _three_digits(magnitude / scales[index][0])
+    return f"{text} {scales[index][1]}"
 
 
 def _three_digits(value: float) -> str:
