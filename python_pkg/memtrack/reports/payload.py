@@ -103,7 +103,9 @@ def encode_timeline(timeline: TimelineReport) -> tuple[dict[str, Any], list[byte
     return _timeline(encoder, timeline), encoder.buffers
 
 
-def pack_for_notebook(payload: Mapping[str, Any], buffers: Sequence[bytes], model_id: str = "") -> dict[str, Any]:
+def pack_for_notebook(
+    payload: Mapping[str, Any], buffers: Sequence[bytes], model_id: str = ""
+) -> dict[str, Any]:
     """Return a payload as plain JSON for a notebook file.
 
     `{"schema", "report": payload, "lengths": [bytes of each buffer], "buffers": base64 of the

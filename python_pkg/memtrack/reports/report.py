@@ -64,7 +64,7 @@ class LayerColumns:
     Columns that add up come twice: as the layer's own bytes and, with `total_`, with its subtree.
     """
 
-    columns: Mapping[str, Array]
+    columns: Mapping[str, Array | Sequence[str]]
     outside: Mapping[str, int]
     """The same additive columns for what belongs to no layer: with it the roots sum to the whole."""
 

@@ -1,0 +1,39 @@
+"""How long a step takes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtrack.recording import PhaseKind, RecordingData
+from memtrack.recording.tables import Array
+
+
+def step_ns(data: RecordingData) -> int | None:
+    """Return the median duration of the complete steps after the first, nanoseconds; None without one.
+
+    A step lasts from the start of its first forward to the end of its last phase that is not
+    `other`, so that the time between two cells is not part of it. The last step is complete when
+    it went through all that the one before it did.
+    """
+    spans, whole = _steps(data)
+    durations = spans[1:][whole[1:]]
+    return int(np.median(durations)) if len(durations) else None
+
+
+def _steps(data: RecordingData) -> tuple[Array, Array]:
+    """Return the nanoseconds of each step, and whether it is complete."""
+    phases, steps = data.phases, data.steps
+    working = np.flatnonzero(phases["kind"] != PhaseKind.OTHER)
+    step = phases["step"][working]
+    begin = np.full(steps, np.iinfo(np.int64).max)
+    finish = np.full(steps, np.iinfo(np.int64).min)
+    np.minimum.at(begin, step, phases["start_ns"][working])
+    np.maximum.at(finish, step, phases["end_ns"][working])
+    went_through: Array = np.zeros((steps, len(PhaseKind)), dtype=bool)
+    went_through[step, phases["kind"][working]] = True
+    whole = np.asarray(went_through.any(axis=1))
+    if steps and data.facts.state != "complete":
+        whole[-1] = False
+    if steps > 1:
+        whole[-1] &= bool((went_through[-1] >= went_through[-2]).all())
+    return finish - begin, whole

@@ -1,0 +1,85 @@
+"""The moment of the most allocated bytes: of the recording, of any window of it, of many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtrack.analysis.ranges import largest_in_ranges
+from memtrack.analysis.running import layer_behind, step_and_phase
+from memtrack.analysis.totals import allocated, cut_times
+from memtrack.recording import PhaseKind, RecordingData
+from memtrack.recording.tables import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most bytes allocated at any cut, and what ran then.
+
+    `step` counts from 0; `phase` is the id of a `PhaseKind`; `layer` is a row of the layers, -1
+    where none is behind it.
+    """
+
+    bytes: int
+    cut: int
+    time_ns: int
+    step: int
+    phase: str
+    layer: int
+
+
+def peak(data: RecordingData, device: int, start: int = 0, end: int | None = None) -> Peak:
+    """Return the earliest cut of `[start, end]` with the most allocated bytes on a device."""
+    return peak_of(data, allocated(data, device), start, end)
+
+
+def peak_of(data: RecordingData, levels: Array, start: int = 0, end: int | None = None) -> Peak:
+    """Return the peak of `levels`, which are the bytes at every cut as `allocated` gives them."""
+    last = data.cuts if end is None else end
+    cut = start + int(np.argmax(levels[start : last + 1]))
+    step, phase = step_and_phase(data, cut)
+    return Peak(
+        bytes=int(levels[cut]),
+        cut=cut,
+        time_ns=int(cut_times(data, np.array([cut]))[0]),
+        step=step,
+        phase=phase,
+        layer=layer_behind(data, cut),
+    )
+
+
+def layer_peaks(data: RecordingData, levels: Array) -> Array:
+    """Return per layer the most bytes at any cut while one of its calls ran; -1 if none did.
+
+    A call runs from its first to its last cut, both included, in forward and in backward.
+    """
+    calls = data.calls
+    seen = np.flatnonzero(calls["backward_start"] >= 0)
+    first = np.concatenate((calls["start"], calls["backward_start"][seen]))
+    last = np.concatenate((calls["end"], calls["backward_end"][seen]))
+    layer = np.concatenate((calls["layer"], calls["layer"][seen]))
+    peaks = np.full(len(data.layers), -1, dtype=np.int64)
+    np.maximum.at(peaks, layer, largest_in_ranges(levels, first, last))
+    return peaks
+
+
+def step_peaks(data: RecordingData, device: int) -> Array:
+    """Return the most allocated bytes of each step, in order."""
+    steps = np.arange(data.steps)
+    first = np.searchsorted(data.phases["step"], steps)
+    last = np.searchsorted(data.phases["step"], steps, side="right") - 1
+    start, end = data.phases["start"][first], data.phases["end"][last]
+    return largest_in_ranges(allocated(data, device), start, end)
+
+
+def phase_peaks(data: RecordingData, device: int) -> Mapping[str, int]:
+    """Return the most allocated bytes of each kind of phase that occurs, by its id."""
+    phases = data.phases
+    most = largest_in_ranges(allocated(data, device), phases["start"], phases["end"])
+    return {
+        kind.id: int(most[phases["kind"] == kind].max())
+        for kind in PhaseKind
+        if (phases["kind"] == kind).any()
+    }

@@ -1,0 +1,144 @@
+"""A recording becomes the report that every door shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memtrack.analysis import DRAW_ORDER, Timeline, step_ns
+from memtrack.analysis.device import DeviceAnalysis, analyse_device, devices_in_order
+from memtrack.analysis.sites import sites
+from memtrack.analysis.timeline import BUCKETS, MOST_ALLOCATIONS, timeline
+from memtrack.recording import RecordingData
+from memtrack.recording.tables import Array
+from memtrack.reports.notices import notice_sentences
+from memtrack.reports.report import (
+    Device,
+    LayerColumns,
+    LayerTree,
+    LedgerPart,
+    LedgerReport,
+    MarkList,
+    PeakPoint,
+    PhaseBands,
+    Report,
+    TimelineReport,
+    View,
+)
+from memtrack.reports.sentences import details, headline
+
+
+def build_report(
+    data: RecordingData, *, buckets: int = BUCKETS, max_allocations: int = MOST_ALLOCATIONS
+) -> Report:
+    """Return the report of a recording, finished or still running.
+
+    Each timeline has at most two points in each of `buckets` and at most `max_allocations` of the
+    largest allocations; nothing else depends on them.
+    """
+    facts = data.facts
+    analyses = [
+        analyse_device(data, device, buckets, max_allocations) for device in devices_in_order(data)
+    ]
+    return Report(
+        identifier=facts.identifier,
+        state=facts.state,
+        evidence=facts.evidence,
+        label=facts.label,
+        started=facts.started,
+        versions=facts.versions,
+        steps=data.steps,
+        step_ns=step_ns(data),
+        notices=notice_sentences(facts.notices),
+        layers=_layer_tree(data),
+        phases=PhaseBands({name: data.phases[name] for name in _PHASE_COLUMNS}),
+        marks=_marks(data),
+        views=[_view(analysis) for analysis in analyses],
+    )
+
+
+def window_report(
+    data: RecordingData, view: int, start: int, end: int, buckets: int
+) -> TimelineReport:
+    """Return the timeline between two cuts for one of the report's views: the answer to a zoom."""
+    last = data.cuts
+    first = min(max(start, 0), last)
+    device = devices_in_order(data)[view]
+    window = timeline(data, device, first, min(max(end, first), last), max(buckets, 1))
+    return _timeline(data, window)
+
+
+_PHASE_COLUMNS = ("start", "end", "start_ns", "end_ns", "kind", "step")
+
+
+def _view(analysis: DeviceAnalysis) -> View:
+    data, peak, ledger = analysis.data, analysis.peak, analysis.ledger
+    device = data.devices.row(analysis.device)
+    name = data.string(device["name"])
+    parts = [LedgerPart(part.id, part.bytes, part.certainty) for part in ledger.parts]
+    return View(
+        device=Device(data.string(device["kind"]), device["index"], name, device["total"]),
+        headline=headline(analysis),
+        details=details(analysis),
+        peak=PeakPoint(peak.bytes, peak.cut, peak.time_ns, peak.step, peak.phase, peak.layer),
+        ledger=LedgerReport(ledger.total, ledger.allocated, parts),
+        layers=LayerColumns(analysis.layers.columns, analysis.layers.outside),
+        timeline=_timeline(data, analysis.timeline),
+    )
+
+
+def _timeline(data: RecordingData, window: Timeline) -> TimelineReport:
+    points = {name: getattr(window, name) for name in ("cut", "time_ns", "allocated", "layer")}
+    if window.reserved is not None:
+        points["reserved"] = window.reserved
+    shown = [category for category in DRAW_ORDER if window.by_category[:, category].any()]
+    table = data.allocations
+    columns = ("start", "end", "bytes", "layer", "category")
+    allocations = {name: table[name][window.rows] for name in columns}
+    allocations["site"], site_names = sites(data, table["stack"][window.rows])
+    allocations["name"], names = _strings_used(data, table["name"][window.rows])
+    return TimelineReport(
+        cuts=data.cuts,
+        duration_ns=_duration_ns(data),
+        bucket_events=window.bucket_events,
+        peak_point=window.peak_point,
+        points=points,
+        categories={category.id: window.by_category[:, category] for category in shown},
+        allocations=allocations,
+        sites=site_names,
+        names=names,
+        omitted_allocations=window.omitted,
+        omitted_bytes=window.omitted_bytes,
+    )
+
+
+def _strings_used(data: RecordingData, references: Array) -> tuple[Array, list[str]]:
+    """Return an index for each reference into the strings it uses (-1: none), and those."""
+    used, codes = np.unique(references, return_inverse=True)
+    none = int(len(used) > 0 and used[0] == -1)
+    return (codes - none).astype(np.int32), [data.string(int(row)) for row in used[none:]]
+
+
+def _layer_tree(data: RecordingData) -> LayerTree:
+    layers = data.layers
+    name, path, kind, aliases = (
+        _strings(data, layers[column]) for column in ("name", "path", "type", "aliases")
+    )
+    numbers = {column: layers[column] for column in ("parent", "depth", "subtree", "tied")}
+    return LayerTree(**numbers, name=name, path=path, type=kind, aliases=aliases)
+
+
+def _marks(data: RecordingData) -> MarkList:
+    marks = data.marks
+    return MarkList(marks["cut"], marks["time_ns"], _strings(data, marks["label"]))
+
+
+def _strings(data: RecordingData, references: Array) -> Sequence[str]:
+    return [data.string(int(reference)) for reference in references]
+
+
+def _duration_ns(data: RecordingData) -> int:
+    """Return how long the recording lasted: to its last event or the end of its last phase."""
+    ends = (data.events["time_ns"][-1:], data.phases["end_ns"][-1:])
+    return max((int(end[0]) for end in ends if len(end)), default=0)
