@@ -72,14 +72,23 @@ class StringBuilder:
 
     def __init__(self) -> None:
         self._rows: dict[str, int] = {}
+        self._strings: list[str] = []
 
     def add(self, value: str) -> int:
         """Return the reference of `value`."""
-        return self._rows.setdefault(value, len(self._rows))
+        row = self._rows.get(value)
+        if row is None:
+            row = self._rows[value] = len(self._strings)
+            self._strings.append(value)
+        return row
+
+    def get(self, reference: int) -> str:
+        """Return the string of a reference, "" for -1."""
+        return self._strings[reference] if reference >= 0 else ""
 
     def build(self) -> tuple[str, ...]:
         """Return the strings in order of their references."""
-        return tuple(self._rows)
+        return tuple(self._strings)
 
 
 class StackBuilder:

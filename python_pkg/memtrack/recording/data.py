@@ -215,7 +215,9 @@ def _check_phases(data: RecordingData) -> None:
     assert phases["start"][0] == 0 and phases["end"][-1] == data.cuts, "phases leave a gap"
     assert (phases["start"][1:] == phases["end"][:-1]).all(), "phases leave a gap or overlap"
     steps = np.diff(phases["step"])
-    assert phases["step"][0] == 0 and ((steps == 0) | (steps == 1)).all(), "steps are not counted up"
+    assert phases["step"][0] == 0 and ((steps == 0) | (steps == 1)).all(), (
+        "steps are not counted up"
+    )
 
 
 def _check_layers(data: RecordingData) -> None:

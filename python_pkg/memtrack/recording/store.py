@@ -36,7 +36,10 @@ def save_recording(data: RecordingData, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix != SUFFIX:
         target = target.with_name(target.name + SUFFIX)
-    with _written_whole(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+    with (
+        _written_whole(target) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+    ):
         archive.writestr("meta.json", json.dumps(_meta(data), ensure_ascii=False, indent=1))
         for name, column in _members(data):
             archive.writestr(f"{name}.npy", _npy(column))
@@ -68,7 +71,9 @@ def load_recording(path: str | os.PathLike[str]) -> RecordingData:
         raise
     except Exception as error:
         hint = "It may be cut short; save or copy it again."
-        raise UnreadableFile(f"{source} is not a readable memtrack recording ({error}).", hint) from error
+        raise UnreadableFile(
+            f"{source} is not a readable memtrack recording ({error}).", hint
+        ) from error
     return data
 
 
@@ -95,7 +100,9 @@ def _assert_readable(meta: Any, source: Path) -> None:
     major = int(meta["version"][0])
     if major > VERSION[0]:
         hint = "Update memtrack to open it."
-        raise NewerFormat(f"{source} was written in format {major}; this memtrack reads {VERSION[0]}.", hint)
+        raise NewerFormat(
+            f"{source} was written in format {major}; this memtrack reads {VERSION[0]}.", hint
+        )
 
 
 def _member_names() -> list[str]:
@@ -121,7 +128,9 @@ def _assemble(meta: Mapping[str, Any], columns: Mapping[str, Array]) -> Recordin
     )
     tables = {}
     for name, specs in TABLES.items():
-        present = {column: columns[f"{name}/{column}"] for column in specs if f"{name}/{column}" in columns}
+        present = {
+            column: columns[f"{name}/{column}"] for column in specs if f"{name}/{column}" in columns
+        }
         tables[name] = Table(name, present)
     notices = tuple(Notice(notice["id"], notice["values"]) for notice in meta.get("notices", ()))
     facts = Facts(
@@ -146,7 +155,9 @@ def _npy(column: Array) -> bytes:
 
 @contextlib.contextmanager
 def _written_whole(target: Path) -> Iterator[Any]:
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    handle, temporary = tempfile.mkstemp(
+        prefix=f".{target.name}.", suffix=".part", dir=target.parent
+    )
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

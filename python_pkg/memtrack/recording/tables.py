@@ -175,7 +175,8 @@ class Table:
         self.name = name
         self._rows = lengths.pop() if lengths else 0
         self._columns = {
-            column: _readonly(columns.get(column), spec, self._rows) for column, spec in specs.items()
+            column: _readonly(columns.get(column), spec, self._rows)
+            for column, spec in specs.items()
         }
 
     def __len__(self) -> int:

@@ -1,0 +1,226 @@
+"""The life of tensor storages, as allocations: each storage once, from first sight to release.
+
+A storage is named by the address of its C++ object. torch keeps one Python object per storage
+(since 2.1), so a weak reference to it dies at the moment the memory is released, and nothing is
+kept alive by watching. Views and slices are charged to the storage they share.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from memtrack.capture.moments import Moments
+from memtrack.recording.builder import RecordingBuilder
+from memtrack.recording.categories import Category, EventKind
+from memtrack.recording.tables import ALLOCATIONS, EVENTS
+
+UNWATCHED = -1
+_FREE, _ALLOC = int(EventKind.FREE), int(EventKind.ALLOC)
+_UNKNOWN = int(Category.UNKNOWN)
+_PATIENCE_S = 0.001
+
+
+class _Watched(weakref.ref):  # type: ignore[type-arg]
+    """A weak reference to a storage that knows its allocation."""
+
+    __slots__ = ("device", "key", "row", "size")
+
+    device: int
+    key: int
+    row: int
+    size: int
+
+
+class Blocks:
+    """Allocations of watched devices. Rows are those of the `allocations` table being built.
+
+    #### Why a lock that is tried and never waited for
+    A storage can die in the middle of our own code, when the garbage collector runs there, or on an
+    autograd thread. Rows are appended column by column, so such a death is put aside and recorded
+    as soon as the row under way is whole.
+    """
+
+    def __init__(self, builder: RecordingBuilder, moments: Moments) -> None:
+        self._moments = moments
+        self._allocations = builder["allocations"]
+        self._events = builder["events"]
+        self._devices = builder["devices"]
+        self._strings = builder.strings
+        self._append_event = [self._events.columns[name].append for name in EVENTS]
+        self._append_block = [self._allocations.columns[name].append for name in ALLOCATIONS]
+        self._rows = self._allocations.columns["bytes"].values
+        self._times = self._events.columns["time_ns"].values
+        self._ends = self._allocations.columns["end"].values
+        self._device_rows: dict[torch.device, int] = {}
+        self._watched: dict[int, _Watched] = {}
+        self._lock = threading.Lock()
+        self._dead: list[_Watched] = []
+        self.begun = False
+        """Set once everything alive before the recording has been sighted."""
+        self.on_change: Callable[[int], None] = lambda change: None
+        """Called after each event, and for what is alive at the start, with the signed bytes."""
+
+    def row_of(self, tensor: torch.Tensor) -> int:
+        """Return the allocation of a plain tensor's storage if it is watched, else -1."""
+        try:
+            watched = self._watched.get(tensor.untyped_storage()._cdata)
+        except (RuntimeError, NotImplementedError):
+            return UNWATCHED
+        return UNWATCHED if watched is None else watched.row
+
+    def sight(self, tensor: torch.Tensor, layer: int = -1, call: int = -1, stack: int = -1) -> int:
+        """Return the allocation of a plain tensor's storage, watching it from now on.
+
+        One not seen before counts as made just now by `call` of `layer` at `stack`, or as alive
+        before the recording until `begun` is set. Returns -1 for tensors without memory of their
+        own (meta, fake, sparse).
+        """
+        try:
+            storage = tensor.untyped_storage()
+            key: int = storage._cdata
+            size = storage.nbytes()
+        except (RuntimeError, NotImplementedError, TypeError):
+            return UNWATCHED
+        watched = self._watched.get(key)
+        if watched is not None and watched.size == size:
+            return watched.row
+        if tensor.device.type == "meta" or _is_fake(tensor):
+            return UNWATCHED
+        if not self._lock.acquire(timeout=_PATIENCE_S):
+            return UNWATCHED
+        try:
+            if watched is None:
+                self._watch(storage, key, size, self._device(tensor.device), layer, call, stack)
+            else:
+                self._resize(watched, size)
+            return self._watched[key].row
+        finally:
+            self._lock.release()
+            if self._dead:
+                self._bury()
+
+    def release_all(self) -> None:
+        """Stop watching; what is alive stays alive in the recording."""
+        self._watched.clear()
+
+    def alive(self) -> int:
+        """Return how many storages are watched and alive."""
+        return len(self._watched)
+
+    def _watch(
+        self, storage: Any, key: int, size: int, device: int, layer: int, call: int, stack: int
+    ) -> None:
+        watched = _Watched(storage, self._died)
+        watched.key, watched.size, watched.device = key, size, device
+        watched.row = self._block(device, size, key, layer, call, stack, _UNKNOWN, -1)
+        self._watched[key] = watched
+
+    def _died(self, reference: weakref.ref[Any]) -> None:
+        watched: _Watched = reference  # type: ignore[assignment]
+        self._dead.append(watched)
+        self._bury()
+
+    def _bury(self) -> None:
+        while self._dead and self._lock.acquire(blocking=False):
+            try:
+                watched = self._dead.pop()
+                if self._watched.get(watched.key) is watched:
+                    del self._watched[watched.key]
+                    self._end(watched)
+            except IndexError:
+                return
+            finally:
+                self._lock.release()
+
+    def _end(self, watched: _Watched) -> None:
+        self._ends[watched.row] = len(self._times)
+        self._event(_FREE, watched.row, watched.device, watched.size, watched.key)
+        self.on_change(-watched.size)
+
+    def _resize(self, watched: _Watched, size: int) -> None:
+        """Record a storage that was resized in place as a release and a new allocation."""
+        self._end(watched)
+        layer, call, stack, category, name = (
+            self._allocations.get(watched.row, column)
+            for column in ("layer", "call", "stack", "category", "name")
+        )
+        watched.row = self._block(
+            watched.device, size, watched.key, layer, call, stack, category, name
+        )
+        watched.size = size
+
+    def _block(
+        self,
+        device: int,
+        size: int,
+        key: int,
+        layer: int,
+        call: int,
+        stack: int,
+        category: int,
+        name: int,
+    ) -> int:
+        row = len(self._rows)
+        start = len(self._times) if self.begun else -1
+        values = (device, size, size, start, -1, category, layer, call, -1, stack, name, key, 0)
+        for append, value in zip(self._append_block, values, strict=True):
+            append(value)
+        if self.begun:
+            self._event(_ALLOC, row, device, size, key)
+        self.on_change(size)
+        return row
+
+    def _event(self, kind: int, row: int, device: int, size: int, key: int) -> None:
+        values = (self._moments.now_ns(), kind, device, size, row, key, 0)
+        for append, value in zip(self._append_event, values, strict=True):
+            append(value)
+
+    def _device(self, device: torch.device) -> int:
+        row = self._device_rows.get(device)
+        if row is None:
+            add = self._strings.add
+            name = add(device_name(device))
+            row = self._devices.add(kind=add(device.type), index=device.index or 0, name=name)
+            self._device_rows[device] = row
+        return row
+
+    def device_rows(self) -> dict[torch.device, int]:
+        """Return the rows of the devices seen so far."""
+        return dict(self._device_rows)
+
+
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+
+
+def plain_tensors(value: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Yield the tensors that hold the memory of `value`: itself, or a subclass's inner ones."""
+    flatten = None if type(value) in _PLAIN else getattr(value, "__tensor_flatten__", None)
+    if flatten is None:
+        yield value
+        return
+    try:
+        names, _ = flatten()
+    except (RuntimeError, NotImplementedError):
+        yield value
+        return
+    for name in names:
+        yield from plain_tensors(getattr(value, name))
+
+
+def _is_fake(tensor: torch.Tensor) -> bool:
+    return type(tensor) not in _PLAIN and type(tensor).__name__ in (
+        "FakeTensor",
+        "FunctionalTensor",
+    )
+
+
+def device_name(device: torch.device) -> str:
+    """Return how people know a device: `NVIDIA H200`, `CPU`."""
+    if device.type == "cuda":
+        return str(torch.cuda.get_device_name(device))
+    return device.type.upper()

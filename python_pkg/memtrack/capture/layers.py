@@ -1,0 +1,141 @@
+"""The module tree of tracked models as rows of the layer table, found again by module."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from memtrack.recording.builder import RecordingBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedTensor:
+    """A parameter or buffer: where it belongs and how it is called. Holds no strong reference."""
+
+    tensor: weakref.ref[torch.Tensor]
+    layer: int
+    name: str
+    is_parameter: bool
+
+
+class Layers:
+    """Knows each tracked module's row and each root's parameters and buffers."""
+
+    def __init__(self, builder: RecordingBuilder) -> None:
+        self._table = builder["layers"]
+        self._strings = builder.strings
+        self._rows: dict[int, int] = {}
+        self._references: list[weakref.ref[torch.nn.Module]] = []
+        self._owned: dict[int, list[OwnedTensor]] = {}
+        self._seen_storages: set[int] = set()
+
+    def add_root(self, model: torch.nn.Module, label: str) -> int:
+        """Add `model` and all its modules, pre-order; return the root's row."""
+        root = len(self._table)
+        aliases = _paths_by_module(model)
+        owned: list[OwnedTensor] = []
+        self._add(model, label, label, -1, 0, aliases, owned)
+        self._owned[root] = owned
+        return root
+
+    def row(self, module: torch.nn.Module) -> int:
+        """Return the row of a module, -1 when it is not tracked."""
+        return self._rows.get(id(module), -1)
+
+    def owned(self, root: int | None = None) -> Iterator[tuple[torch.Tensor, OwnedTensor]]:
+        """Yield the living parameters and buffers of one root or of all."""
+        roots = self._owned.values() if root is None else [self._owned[root]]
+        for entries in roots:
+            for entry in entries:
+                tensor = entry.tensor()
+                if tensor is not None:
+                    yield tensor, entry
+
+    def roots(self) -> tuple[int, ...]:
+        """Return the rows of the roots."""
+        return tuple(self._owned)
+
+    def has_parameters(self, root: int) -> bool:
+        """Tell whether a root has any parameter; losses and metrics have none."""
+        return any(entry.is_parameter for entry in self._owned[root])
+
+    def is_root(self, row: int) -> bool:
+        """Tell whether `row` is a root."""
+        return row in self._owned
+
+    def _add(
+        self,
+        module: torch.nn.Module,
+        name: str,
+        path: str,
+        parent: int,
+        depth: int,
+        aliases: dict[int, list[str]],
+        owned: list[OwnedTensor],
+    ) -> int:
+        add = self._strings.add
+        others = [f"{_root_of(path)}.{other}" for other in aliases[id(module)][1:]]
+        row = self._table.add(
+            parent=parent,
+            depth=depth,
+            name=add(name),
+            path=add(path),
+            type=add(type(module).__name__),
+            aliases=add(", ".join(others)) if others else -1,
+            subtree=1,
+        )
+        self._remember(module, row)
+        self._own(module, row, path, owned)
+        for child_name, child in module.named_children():
+            if id(child) not in self._rows:
+                self._add(child, child_name, f"{path}.{child_name}", row, depth + 1, aliases, owned)
+        self._table.set(row, subtree=len(self._table) - row)
+        return row
+
+    def _remember(self, module: torch.nn.Module, row: int) -> None:
+        key = id(module)
+        self._rows[key] = row
+        self._references.append(weakref.ref(module, lambda _: self._rows.pop(key, None)))
+
+    def _own(self, module: torch.nn.Module, row: int, path: str, owned: list[OwnedTensor]) -> None:
+        prefix = path.partition(".")[2]
+        counts = {"parameters": 0, "parameter_bytes": 0, "trainable": 0, "tied": 0}
+        for name, parameter in module._parameters.items():
+            if parameter is None:
+                continue
+            full = f"{prefix}.{name}" if prefix else name
+            owned.append(OwnedTensor(weakref.ref(parameter), row, full, True))
+            if self._is_known(parameter):
+                counts["tied"] = 1
+                continue
+            counts["parameters"] += parameter.numel()
+            counts["parameter_bytes"] += parameter.numel() * parameter.element_size()
+            counts["trainable"] += parameter.numel() if parameter.requires_grad else 0
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                full = f"{prefix}.{name}" if prefix else name
+                owned.append(OwnedTensor(weakref.ref(buffer), row, full, False))
+        self._table.set(row, **counts)
+
+    def _is_known(self, parameter: torch.Tensor) -> bool:
+        try:
+            key = parameter.untyped_storage()._cdata
+        except (RuntimeError, NotImplementedError):
+            key = id(parameter)
+        known = key in self._seen_storages
+        self._seen_storages.add(key)
+        return known
+
+
+def _paths_by_module(model: torch.nn.Module) -> dict[int, list[str]]:
+    paths: dict[int, list[str]] = {}
+    for path, module in model.named_modules(remove_duplicate=False):
+        paths.setdefault(id(module), []).append(path)
+    return paths
+
+
+def _root_of(path: str) -> str:
+    return path.partition(".")[0]

@@ -1,0 +1,290 @@
+"""What to write down when something happens: the callbacks behind every hook.
+
+Comes in: modules called, operations done, tensors saved, optimizers stepping. Goes out: rows of the
+tables being built. Nothing here installs or removes a hook; `recorder` does.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from memtrack.capture import torch_api
+from memtrack.capture.blocks import Blocks, plain_tensors
+from memtrack.capture.calls import NONE, Calls
+from memtrack.capture.dispatch import tensors_among
+from memtrack.capture.hindsight import PRECEDENCE
+from memtrack.capture.layers import Layers
+from memtrack.capture.moments import Moments
+from memtrack.capture.optimizers import Optimizers, parameters_of, states_of
+from memtrack.capture.phases import Phases
+from memtrack.capture.samples import Samples
+from memtrack.capture.stacks import StackReader
+from memtrack.capture.tensors import named_tensors_in, tensors_in
+from memtrack.capture.ticks import Meter
+from memtrack.recording.builder import RecordingBuilder
+from memtrack.recording.categories import CallKind, Category, PhaseKind
+
+
+class Observer:
+    """One recording being written. Keeps no tensor, module or optimizer alive."""
+
+    def __init__(self, names: Callable[[str], str] | None) -> None:
+        self.builder = RecordingBuilder()
+        builder = self.builder
+        self.moments = Moments(builder["events"])
+        self.blocks = Blocks(builder, self.moments)
+        self.layers = Layers(builder)
+        self.calls = Calls(builder["calls"], builder.strings, self.moments)
+        self.phases = Phases(builder["phases"], self.moments)
+        self.samples = Samples(builder["samples"], builder["devices"], self.moments)
+        self.stacks = StackReader(builder.stacks, names)
+        self.optimizers = Optimizers()
+        self.meter = Meter(self.moments)
+        self.blocks.on_change = self.meter.change
+        self.notices: set[str] = set()
+        self.on_new_step: Callable[[], bool] = lambda: True
+        """Asked before a step begins; False when the recording has ended there."""
+        self.adopt: Callable[[torch.nn.Module], int] = lambda module: NONE
+        """Asked about an untracked module called outside any other; returns its new root row."""
+        self._thread = threading.get_ident()
+        self._backward_task = torch_api.NO_GRAPH_TASK
+        self._op_start = (0, 0)
+        self._op_call = NONE
+
+    # what is there already
+
+    def notice_living(self, tensors: list[torch.Tensor]) -> None:
+        """Count tensors that were alive before the recording."""
+        for tensor in tensors:
+            for plain in plain_tensors(tensor):
+                self.blocks.sight(plain)
+
+    def notice_model(self, root: int) -> None:
+        """Name the parameters, buffers and gradients of a root."""
+        for tensor, entry in self.layers.owned(root):
+            category = Category.PARAMETER if entry.is_parameter else Category.BUFFER
+            self._claim(tensor, category, entry.layer, entry.name)
+            if entry.is_parameter and tensor.grad is not None:
+                self._claim(tensor.grad, Category.GRADIENT, entry.layer, entry.name)
+
+    def notice_gradients(self) -> None:
+        """Name the gradients that parameters of tracked models have now."""
+        for tensor, entry in self.layers.owned():
+            if entry.is_parameter and tensor.grad is not None:
+                self._claim(tensor.grad, Category.GRADIENT, entry.layer, entry.name)
+
+    def notice_state(self, optimizer: torch.optim.Optimizer) -> None:
+        """Name the state of an optimizer after the parameters it belongs to."""
+        for state_name, key, tensor in states_of(optimizer):
+            layer, owner = self._owner(key)
+            name = f"{state_name} of {owner}" if owner else state_name
+            self._claim(tensor, Category.OPTIMIZER_STATE, layer, name)
+
+    # modules
+
+    def before_forward(self, module: torch.nn.Module, args: Any) -> None:
+        """A module is about to run."""
+        if threading.get_ident() != self._thread and not self._in_backward():
+            self.notices.add("threads")
+            return
+        layer = self.layers.row(module)
+        if layer < 0:
+            if self.calls.depth or self._in_backward():
+                return
+            layer = self.adopt(module)
+            if layer < 0:
+                return
+        recompute = self._in_backward()
+        if self.layers.is_root(layer) and not recompute:
+            if not self._begin_root(layer, args, torch_api.caller_kwargs()):
+                return
+        kind = CallKind.RECOMPUTE if recompute else CallKind.FORWARD
+        self.calls.begin(layer, kind, self.phases.row)
+
+    def after_forward(self, module: torch.nn.Module, args: Any, output: Any) -> None:
+        """A module has returned or raised."""
+        layer = self.layers.row(module)
+        if layer < 0 or not self.calls.open_calls_of(layer):
+            return
+        failed = output is None and sys.exc_info()[0] is not None
+        outputs = list(tensors_in(output))
+        self.calls.end(layer, outputs, self._distinct_bytes(outputs), failed)
+        if self.layers.is_root(layer) and not self.calls.depth and not self._in_backward():
+            self.phases.leave(PhaseKind.FORWARD)
+            self.samples.take(self.blocks.device_rows())
+
+    def _begin_root(self, layer: int, args: Any, kwargs: dict[str, Any]) -> bool:
+        if self.calls.depth:
+            if not self._is_stale(layer):
+                return True
+            self.calls.abandon()
+            self.phases.leave_all()
+        if self.layers.has_parameters(layer):
+            if self.phases.forward_begins_step(torch.is_grad_enabled()):
+                if not self.on_new_step():
+                    return False
+                self.phases.next_step()
+            self.notice_model(layer)
+        for name, tensor in named_tensors_in(args, ""):
+            self._claim(tensor, Category.INPUT, NONE, name)
+        for name, tensor in named_tensors_in(kwargs, ""):
+            self._claim(tensor, Category.INPUT, NONE, name)
+        self.phases.enter(PhaseKind.FORWARD)
+        return True
+
+    def _is_stale(self, layer: int) -> bool:
+        """Tell whether open calls of `layer` were left by an interrupt rather than being under way."""
+        running, frame = 0, sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_name == "_call_impl":
+                running += self.layers.row(frame.f_locals.get("self")) == layer
+            frame = frame.f_back  # type: ignore[assignment]
+        return self.calls.open_calls_of(layer) >= running
+
+    # operations
+
+    def before_operation(self) -> None:
+        """An operation is about to run: note where backward stands."""
+        task = torch_api.graph_task_id()
+        if (task != torch_api.NO_GRAPH_TASK) != (self._backward_task != torch_api.NO_GRAPH_TASK):
+            self._backward_changed(task)
+        call = self.calls.current
+        if call < 0 and task != torch_api.NO_GRAPH_TASK:
+            call = self.calls.of_node(torch_api.current_node())
+            self._op_start = (self.moments.cut(), self.moments.now_ns())
+        self._op_call = call
+
+    def after_operation(self, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
+        """An operation has run: count the storages it made and any that were not known."""
+        call = self._op_call
+        sight = self.blocks.sight
+        for tensor in tensors_among(args):
+            for plain in plain_tensors(tensor):
+                sight(plain)
+        stack = NONE
+        for tensor in tensors_among(outputs):
+            for plain in plain_tensors(tensor):
+                if self.blocks.row_of(plain) < 0 and stack < 0:
+                    stack = self.stacks.read()
+                sight(plain, self.calls.layer_of(call), call, stack)
+        if self._backward_task != torch_api.NO_GRAPH_TASK and call >= 0:
+            self.calls.ran_backward(call, *self._op_start)
+
+    def saved(self, tensor: torch.Tensor) -> None:
+        """Autograd keeps a tensor for backward."""
+        call = self.calls.current
+        for plain in plain_tensors(tensor):
+            row = self.blocks.sight(plain)
+            if row < 0:
+                continue
+            if call < 0 and tensor.grad_fn is None and not tensor.requires_grad:
+                self._claim_target(row)
+            if self.calls.first_save(call, row):
+                self.builder["saved"].add(call=call, allocation=row, cut=self.moments.cut())
+
+    # backward and optimizer
+
+    def backward_ended(self) -> None:
+        """The backward pass under way is over."""
+        self._backward_task = torch_api.NO_GRAPH_TASK
+        self.notice_gradients()
+        self.phases.leave(PhaseKind.BACKWARD)
+        self.samples.take(self.blocks.device_rows())
+
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """An optimizer is about to step."""
+        self.optimizers.add(optimizer)
+        for parameter in parameters_of(optimizer):
+            if parameter.grad is not None:
+                layer, name = self._owner(parameter)
+                self._claim(parameter.grad, Category.GRADIENT, layer, name)
+        self.phases.enter(PhaseKind.OPTIMIZER)
+
+    def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """An optimizer has stepped."""
+        if self.optimizers.has_new_state(optimizer):
+            self.notice_state(optimizer)
+        self.phases.leave(PhaseKind.OPTIMIZER)
+        self.samples.take(self.blocks.device_rows())
+
+    def settle(self) -> None:
+        """Close what an exception or interrupt has left open; the user's code is not running."""
+        self.calls.abandon()
+        self._backward_task = torch_api.NO_GRAPH_TASK
+        self.phases.leave_all()
+
+    def calls_seen(self) -> int:
+        """Return how many calls of tracked modules there have been."""
+        return len(self.builder["calls"])
+
+    def adopt_thread(self) -> None:
+        """Take this thread for the one that runs the training loop."""
+        self._thread = threading.get_ident()
+        self.calls.adopt_thread()
+
+    def _backward_changed(self, task: int) -> None:
+        if task == torch_api.NO_GRAPH_TASK:
+            self.backward_ended()
+            return
+        self._backward_task = task
+        self.phases.enter(PhaseKind.BACKWARD)
+        torch_api.queue_after_backward(self._after_task)
+
+    def _after_task(self) -> None:
+        if torch_api.graph_task_id() in (self._backward_task, torch_api.NO_GRAPH_TASK):
+            if self._backward_task != torch_api.NO_GRAPH_TASK:
+                self.backward_ended()
+
+    def _in_backward(self) -> bool:
+        return torch_api.graph_task_id() != torch_api.NO_GRAPH_TASK
+
+    # storages
+
+    def _claim(self, tensor: torch.Tensor, category: Category, layer: int, name: str) -> None:
+        """Name what a tensor's storage is for, unless it is known for something that outranks it."""
+        table = self.builder["allocations"]
+        for plain in plain_tensors(tensor):
+            row = self.blocks.sight(plain)
+            if row < 0:
+                continue
+            known = Category(table.get(row, "category"))
+            if PRECEDENCE[category] > PRECEDENCE[known]:
+                string = self.builder.strings.add(name) if name else NONE
+                table.set(row, category=int(category), layer=layer, name=string)
+
+    def _claim_target(self, row: int) -> None:
+        """Name a constant that the loss keeps and the loop made before the forward: a target."""
+        table = self.builder["allocations"]
+        start = table.get(row, "start")
+        if table.get(row, "call") < 0 and start < self.phases.forward_start:
+            if table.get(row, "category") == Category.UNKNOWN:
+                name = self.builder.strings.add("target")
+                table.set(row, category=int(Category.INPUT), name=name)
+
+    def _owner(self, parameter: Any) -> tuple[int, str]:
+        """Return the layer and name of a parameter by its storage."""
+        if not isinstance(parameter, torch.Tensor):
+            return NONE, ""
+        table = self.builder["allocations"]
+        for plain in plain_tensors(parameter):
+            row = self.blocks.row_of(plain)
+            if row >= 0 and table.get(row, "category") == Category.PARAMETER:
+                name = table.get(row, "name")
+                return table.get(row, "layer"), self.builder.strings.get(name)
+        return NONE, ""
+
+    def _distinct_bytes(self, tensors: list[torch.Tensor]) -> int:
+        sizes: dict[int, int] = {}
+        for tensor in tensors:
+            for plain in plain_tensors(tensor):
+                try:
+                    storage = plain.untyped_storage()
+                    sizes[storage._cdata] = storage.nbytes()
+                except (RuntimeError, NotImplementedError):
+                    continue
+        return sum(sizes.values())

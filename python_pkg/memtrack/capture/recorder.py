@@ -1,0 +1,334 @@
+"""Recording a run: hooks in, hooks out, and the recording at the end.
+
+attach   module and optimizer hooks, and what is alive already
+enter    the watch of operations and saved tensors, on the thread that runs the loop
+leave    takes those off again; repairs what an exception left open
+detach   takes everything off; nothing of ours stays in the process
+finish   detach and return the recording
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import platform
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from memtrack.capture import torch_api
+from memtrack.capture.discovery import living_objects, share_parameters
+from memtrack.capture.dispatch import OperationWatch
+from memtrack.capture.hindsight import finished_tables
+from memtrack.capture.observer import Observer
+from memtrack.capture.saved import SavedTensors
+from memtrack.capture.ticks import Tick
+from memtrack.errors import RecordingStateError, UsageError
+from memtrack.recording.data import Facts, Notice, RecordingData
+
+MAX_EVENTS = 1_000_000
+"""A recording ends by itself at the step after this many events: about 150 MB of columns."""
+
+Model = torch.nn.Module | Sequence[torch.nn.Module] | None
+Optimizer = torch.optim.Optimizer | Sequence[torch.optim.Optimizer] | None
+_recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
+
+
+class Recorder:
+    """Records the coming steps of `model`, or of every outermost module when it is None.
+
+    `steps` ends the recording after that many; `label` names the model (several labels for several
+    models); `names` maps a source file to how people know it. Raises UsageError for arguments that
+    are not modules, optimizers or a positive number.
+    """
+
+    def __init__(
+        self,
+        model: Model = None,
+        optimizer: Optimizer = None,
+        *,
+        steps: int | None = None,
+        label: str | Sequence[str] = "model",
+        names: Callable[[str], str] | None = None,
+        max_events: int = MAX_EVENTS,
+    ) -> None:
+        self._models = [weakref.ref(m) for m in _checked_models(model)]
+        self._labels = _labels([m for m in _checked_models(model)], label)
+        self._given = [weakref.ref(o) for o in _checked_optimizers(optimizer)]
+        self._follows_any = model is None
+        self._steps = _checked_steps(steps)
+        self._max_events = max_events
+        self._observer = Observer(names)
+        self._observer.on_new_step = self._may_begin_step
+        self._observer.adopt = self._adopt
+        self._observer.meter.on_due = self._tick
+        self._operations = OperationWatch(
+            self._observer.before_operation, self._observer.after_operation
+        )
+        self._saved = SavedTensors(self._observer.saved)
+        self._handles: list[RemovableHandle] = []
+        self._attached = self._ended = False
+        self._state = "recording"
+        self._started = datetime.datetime.now(datetime.timezone.utc)
+        self._identifier = uuid.uuid4().hex
+        self.on_step: list[Callable[[], None]] = []
+        """Called on the recording thread when a step has ended."""
+        self.on_tick: list[Callable[[Tick], None]] = []
+        """Called on the recording thread at most four times a second; must take under 2 ms."""
+        _recorders.add(self)
+
+    @property
+    def state(self) -> str:
+        """`recording`, or how it ended: `complete`, `interrupted`, `failed`."""
+        return self._state
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will be recorded."""
+        return self._ended
+
+    @property
+    def steps_done(self) -> int:
+        """How many whole steps have been recorded."""
+        phases = self._observer.phases
+        return phases.step + (1 if phases.step_is_whole else 0)
+
+    def attach(self) -> None:
+        """Register the hooks and take in what is alive. Does nothing the second time."""
+        if self._attached:
+            return
+        if self._ended:
+            raise RecordingStateError("This recording has ended.", "Start a new one.")
+        self._attached = True
+        observer = self._observer
+        self._take_in_living()
+        for reference, label in zip(self._models, self._labels, strict=True):
+            model = reference()
+            if model is not None:
+                self._add_root(model, label)
+        for optimizer in observer.optimizers.all():
+            observer.notice_state(optimizer)
+        observer.phases.optimizers_known = bool(observer.optimizers.all())
+        observer.blocks.begun = True
+        observer.samples.take(observer.blocks.device_rows(), force=True)
+        self._handles += torch_api.register_module_hooks(
+            observer.before_forward, observer.after_forward
+        )
+        self._handles += torch_api.register_optimizer_hooks(
+            observer.before_step, observer.after_step
+        )
+
+    def enter(self) -> None:
+        """Watch operations and saved tensors on this thread until `leave`."""
+        if self._ended:
+            return
+        self.attach()
+        self._observer.adopt_thread()
+        self._operations.active = True
+        self._operations.enter()
+        if not self._saved.enter():
+            self._observer.notices.add("saved_hooks_disabled")
+
+    def leave(self) -> None:
+        """Stop watching this thread: the cell or block is over, whichever way it ended."""
+        self._observer.settle()
+        self._unwatch()
+        done = self._steps is not None and self.steps_done >= self._steps
+        if done and not self._ended:
+            self._end("complete")
+
+    def detach(self) -> None:
+        """Take every hook off. Safe at any time and any number of times."""
+        self._unwatch()
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        self._attached = False
+
+    def mark(self, label: str) -> None:
+        """Name this moment."""
+        observer = self._observer
+        moment = {"cut": observer.moments.cut(), "time_ns": observer.moments.now_ns()}
+        observer.builder["marks"].add(**moment, label=observer.builder.strings.add(label))
+
+    def tick(self) -> Tick:
+        """Return the state at this moment."""
+        phases = self._observer.phases
+        return self._observer.meter.tick(phases.step, phases.current.id)
+
+    def data(self) -> RecordingData:
+        """Return the recording as it stands; it goes on."""
+        observer = self._observer
+        observer.phases.close()
+        observer.calls.close()
+        return observer.builder.build(self._facts(), finished_tables(observer.builder))
+
+    def finish(self, state: str = "complete") -> RecordingData:
+        """End the recording, take every hook off and return it."""
+        if not self._ended:
+            self._observer.settle()
+            self._end(state)
+        return self.data()
+
+    def _end(self, state: str) -> None:
+        if self._ended:
+            return
+        observer = self._observer
+        observer.phases.close()
+        observer.samples.take(observer.blocks.device_rows(), force=True)
+        self._ended = True
+        self._state = state
+        self.detach()
+        observer.blocks.release_all()
+        self._call(self.on_step)
+
+    def _unwatch(self) -> None:
+        """Pop our modes; where the user's lie on top of one, it stays as a mode that does nothing."""
+        self._operations.active = False
+        self._saved.leave()
+        self._operations.leave()
+
+    def _take_in_living(self) -> None:
+        observer = self._observer
+        tensors, optimizers = living_objects()
+        observer.notice_living(tensors)
+        wanted = [reference() for reference in self._models]
+        parameters = [p for model in wanted if model is not None for p in model.parameters()]
+        for optimizer in optimizers:
+            if share_parameters(optimizer, parameters):
+                observer.optimizers.add(optimizer)
+        for reference in self._given:
+            given = reference()
+            if given is not None:
+                observer.optimizers.add(given)
+
+    def _add_root(self, model: torch.nn.Module, label: str) -> int:
+        observer = self._observer
+        root = observer.layers.add_root(model, label)
+        observer.notice_model(root)
+        for module in model.modules():
+            if torch_api.is_compiled_module(module):
+                observer.notices.add("compiled")
+            elif torch_api.is_scripted_module(module):
+                observer.notices.add("scripted")
+        return root
+
+    def _adopt(self, module: torch.nn.Module) -> int:
+        """Track an outermost module nobody named, when asked to follow any."""
+        if not self._follows_any or self._ended:
+            return -1
+        self._models.append(weakref.ref(module))
+        taken = {self._observer.builder.strings.get(path) for path in self._root_paths()}
+        label = _unique(type(module).__name__, taken)
+        return self._add_root(module, label)
+
+    def _root_paths(self) -> Iterable[int]:
+        layers = self._observer.builder["layers"]
+        return (layers.get(root, "path") for root in self._observer.layers.roots())
+
+    def _may_begin_step(self) -> bool:
+        """A step is over. Return False, having ended the recording, when it was the last."""
+        observer = self._observer
+        done = observer.phases.step + 1
+        if self._steps is not None and done >= self._steps:
+            self._end("complete")
+            return False
+        if observer.moments.cut() > self._max_events:
+            observer.notices.add("full")
+            self._end("complete")
+            return False
+        self._call(self.on_step)
+        return True
+
+    def _tick(self) -> None:
+        if self.on_tick:
+            tick = self.tick()
+            for listener in list(self.on_tick):
+                listener(tick)
+
+    def _call(self, listeners: list[Callable[[], None]]) -> None:
+        for listener in list(listeners):
+            listener()
+
+    def _facts(self) -> Facts:
+        notices = [Notice(identifier) for identifier in sorted(self._observer.notices)]
+        if not self._observer.calls_seen():
+            notices.append(Notice("no_steps"))
+        return Facts(
+            label=", ".join(self._labels) or "model",
+            state=self._state,
+            evidence="measured",
+            source="storages",
+            started=self._started.isoformat(timespec="seconds"),
+            identifier=self._identifier,
+            versions={"torch": torch.__version__, "python": platform.python_version()},
+            notices=tuple(notices),
+        )
+
+
+def _checked_models(model: Model) -> list[torch.nn.Module]:
+    if model is None:
+        return []
+    models = [model] if isinstance(model, torch.nn.Module) else model
+    if not isinstance(models, (list, tuple)) or not models:
+        raise UsageError(f"A {type(model).__name__} is not a torch.nn.Module.")
+    for one in models:
+        if not isinstance(one, torch.nn.Module):
+            raise UsageError(f"A {type(one).__name__} is not a torch.nn.Module.")
+    return list(models)
+
+
+def _checked_optimizers(optimizer: Optimizer) -> list[torch.optim.Optimizer]:
+    if optimizer is None:
+        return []
+    many = list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
+    for one in many:
+        if not isinstance(one, torch.optim.Optimizer):
+            raise UsageError(f"A {type(one).__name__} is not a torch.optim.Optimizer.")
+    return many
+
+
+def _checked_steps(steps: int | None) -> int | None:
+    if steps is None:
+        return None
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise UsageError(f"steps must be a whole number from 1, not {steps!r}.")
+    return steps
+
+
+def _labels(models: Sequence[torch.nn.Module], label: str | Sequence[str]) -> list[str]:
+    if not isinstance(label, str):
+        if len(label) != len(models):
+            raise UsageError(f"{len(models)} models need as many labels, not {len(label)}.")
+        return [one.replace(".", "_") for one in label]
+    if len(models) == 1:
+        return [label.replace(".", "_")]
+    labels: list[str] = []
+    for model in models:
+        labels.append(_unique(type(model).__name__, set(labels)))
+    return labels
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    number, candidate = 1, name
+    while candidate in taken:
+        number += 1
+        candidate = f"{name} {number}"
+    return candidate
+
+
+def _silence_in_child() -> None:
+    """A forked process, such as a DataLoader worker, inherits our modes; it must not pay for them."""
+    for recorder in list(_recorders):
+        with contextlib.suppress(Exception):
+            recorder._operations.active = False
+            recorder.on_tick.clear()
+            recorder.on_step.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_silence_in_child)

@@ -1,0 +1,131 @@
+"""The parts of torch that are not promised, each with what to do where it is missing.
+
+Nothing else in memtrack names a private attribute of torch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn.modules import module as module_hooks
+from torch.optim import optimizer as optimizer_hooks
+from torch.utils.hooks import RemovableHandle
+
+NO_GRAPH_TASK = -1
+NO_SEQUENCE = -1
+_ACCUMULATE_GRAD_SEQUENCE = 2**64 - 1
+
+
+def _no_graph_task() -> int:
+    return NO_GRAPH_TASK
+
+
+def _no_node() -> None:
+    return None
+
+
+def _no_sequence() -> int:
+    return NO_SEQUENCE
+
+
+_C: Any = torch._C
+_autograd: Any = getattr(_C, "_autograd", None)
+
+graph_task_id: Callable[[], int] = getattr(_C, "_current_graph_task_id", _no_graph_task)
+"""Return the id of the backward pass this thread is in, -1 outside (torch 2.1 and later)."""
+
+current_node: Callable[[], Any] = getattr(_C, "_current_autograd_node", _no_node)
+"""Return the autograd node being evaluated on this thread, None outside (torch 2.1 and later)."""
+
+next_sequence: Callable[[], int] = getattr(_autograd, "_get_sequence_nr", _no_sequence)
+"""Return the number the next autograd node made on this thread will have."""
+
+
+def node_sequence(node: Any) -> int:
+    """Return the number of an autograd node, -1 for gradient accumulators and unknown nodes."""
+    try:
+        number = int(node._sequence_nr())
+    except (AttributeError, RuntimeError, TypeError):
+        return NO_SEQUENCE
+    return NO_SEQUENCE if number >= _ACCUMULATE_GRAD_SEQUENCE else number
+
+
+def queue_after_backward(callback: Callable[[], None]) -> bool:
+    """Run `callback` when the backward pass under way ends; False where that cannot be asked."""
+    try:
+        torch.autograd.Variable._execution_engine.queue_callback(callback)  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):
+        return False
+    return True
+
+
+def register_module_hooks(
+    before: Callable[[Any, Any], None], after: Callable[[Any, Any, Any], None]
+) -> list[RemovableHandle]:
+    """Register hooks around the forward of every module; `after` also runs when it raises.
+
+    They are the global ones, kept by torch and not by the modules, so that a tracked model can be
+    pickled, copied and compared as if it were not.
+    """
+    return [
+        module_hooks.register_module_forward_pre_hook(before),
+        module_hooks.register_module_forward_hook(after, always_call=True),
+    ]
+
+
+def caller_kwargs() -> dict[str, Any]:
+    """Return the keyword arguments of the forward whose pre-hook calls this; {} when not found.
+
+    Global pre-hooks are not given them. They are a variable of the frame that runs the hook.
+    """
+    kwargs = sys._getframe(2).f_locals.get("kwargs")
+    return kwargs if isinstance(kwargs, dict) else {}
+
+
+def register_optimizer_hooks(
+    before: Callable[[Any, Any, Any], None], after: Callable[[Any, Any, Any], None]
+) -> list[RemovableHandle]:
+    """Register hooks around the step of every `torch.optim.Optimizer`."""
+    return [
+        optimizer_hooks.register_optimizer_step_pre_hook(before),
+        optimizer_hooks.register_optimizer_step_post_hook(after),
+    ]
+
+
+def top_saved_tensor_hooks() -> tuple[Any, Any] | None:
+    """Return the innermost (pack, unpack) pair of this thread; None without one or if unknown."""
+    top = getattr(_autograd, "_top_saved_tensors_default_hooks", None)
+    if top is None:
+        return None
+    for arguments in ((True,), ()):
+        try:
+            pair = top(*arguments)
+        except TypeError:
+            continue
+        return tuple(pair) if pair else None
+    return None
+
+
+def push_saved_tensor_hooks(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+    """Push a pair; raises RuntimeError while the feature is disabled on this thread."""
+    _autograd._push_saved_tensors_default_hooks(pack, unpack)
+
+
+def pop_saved_tensor_hooks() -> None:
+    """Pop the innermost pair."""
+    _autograd._pop_saved_tensors_default_hooks()
+
+
+def is_compiled_module(module: torch.nn.Module) -> bool:
+    """Tell whether `module` runs through `torch.compile`."""
+    if getattr(module, "_compiled_call_impl", None) is not None:
+        return True
+    return type(module).__name__ == "OptimizedModule" and hasattr(module, "_orig_mod")
+
+
+def is_scripted_module(module: torch.nn.Module) -> bool:
+    """Tell whether `module` is a TorchScript module, whose inner modules run unseen."""
+    return isinstance(module, torch.jit.ScriptModule)
