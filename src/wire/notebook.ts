@@ -25,7 +25,8 @@ export async function unpackNotebook(data: unknown): Promise<INotebookReport> {
     return value;
   });
   const packed = bytesOfBase64(fields.string('buffers'));
-  const buffers = split(await inflate(packed), lengths);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const buffers = split(await inflate(packed, total), lengths);
   return {
     report: decodeReport(fields.value('report'), buffers),
     modelId: fields.has('model_id') ? fields.string('model_id') : ''
@@ -46,21 +47,46 @@ function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+/** Decompresses a zlib stream (RFC 1950, with its checksum), which has to hold `total` bytes. */
+async function inflate(packed: Uint8Array<ArrayBuffer>, total: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   try {
-    // 'deflate' is the zlib container of RFC 1950, which carries a checksum.
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    const stream = new DecompressionStream('deflate');
+    const writer = stream.writable.getWriter();
+    const written = Promise.all([writer.write(packed), writer.close()]);
+    // Heard through the reader, or of no interest once the reading has stopped.
+    written.catch(() => undefined);
+    const reader = stream.readable.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      chunks.push(next.value);
+      length += next.value.byteLength;
+      if (length > total) {
+        // A bomb is not unpacked to its end.
+        await reader.cancel();
+        break;
+      }
+    }
   } catch {
     throw new WireError('corrupt', 'buffers', 'is damaged: it does not decompress');
   }
+  if (length !== total) {
+    throw new WireError('corrupt', 'buffers', `does not hold ${total} bytes`);
+  }
+  return joined(chunks, length);
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let start = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, start);
+    start += chunk.byteLength;
+  }
+  return bytes;
 }
 
 function split(bytes: Uint8Array, lengths: readonly number[]): readonly BinaryBuffer[] {
-  const total = lengths.reduce((sum, length) => sum + length, 0);
-  if (total !== bytes.byteLength) {
-    throw new WireError('corrupt', 'buffers', `holds ${bytes.byteLength} bytes, not ${total}`);
-  }
   let start = 0;
   return lengths.map(length => bytes.subarray(start, (start += length)));
 }
