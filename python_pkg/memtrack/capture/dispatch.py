@@ -12,11 +12,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 Observer = Callable[[Any, Any, Any], None]
 
 
-class OperationWatch(TorchDispatchMode):
+class OperationWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Calls `before()` ahead of each operation and `after(args, kwargs, outputs)` behind it."""
 
     def __init__(self, before: Callable[[], None], after: Observer) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._before = before
         self._after = after
         self.active = True
@@ -41,7 +41,7 @@ class OperationWatch(TorchDispatchMode):
     def enter(self) -> None:
         """Push the mode on the calling thread, once."""
         if not self._entered:
-            self.__enter__()
+            self.__enter__()  # type: ignore[no-untyped-call]
             self._entered = True
 
     def leave(self) -> bool:
@@ -51,7 +51,7 @@ class OperationWatch(TorchDispatchMode):
         current = getattr(_python_dispatch, "_get_current_dispatch_mode", lambda: self)()
         if current is not self:
             return False
-        self.__exit__(None, None, None)
+        self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
         self._entered = False
         return True
 

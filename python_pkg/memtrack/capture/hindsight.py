@@ -33,12 +33,36 @@ def finished_tables(builder: RecordingBuilder) -> dict[str, Table]:
     phase = _phase_of(columns["start"], phases)
     category = _categories(columns, end, phase, phases, builder["saved"].build(), events)
     columns.update(end=end, phase=phase, category=category)
-    return {"allocations": Table("allocations", columns)}
+    return {
+        "allocations": Table("allocations", columns),
+        "calls": _with_inner_backward(builder["calls"].build()),
+    }
+
+
+def _with_inner_backward(calls: Table) -> Table:
+    """Widen each call's backward window to hold those of the calls made inside it."""
+    columns = dict(calls.columns)
+    parent = columns["parent"].tolist()
+    for first, last in (
+        ("backward_start", "backward_end"),
+        ("backward_start_ns", "backward_end_ns"),
+    ):
+        start, end = columns[first].tolist(), columns[last].tolist()
+        for call in range(len(parent) - 1, -1, -1):
+            outer = parent[call]
+            if outer < 0 or start[call] < 0:
+                continue
+            if start[outer] < 0 or start[call] < start[outer]:
+                start[outer] = start[call]
+            end[outer] = max(end[outer], end[call])
+        columns[first], columns[last] = np.array(start), np.array(end)
+    return Table("calls", columns)
 
 
 def _phase_of(events: Array, phases: Table) -> Array:
     """Return the phase each event is in; -1 for events before the recording."""
-    return np.where(events < 0, -1, np.searchsorted(phases["start"], events, side="right") - 1)
+    found: Array = np.searchsorted(phases["start"], events, side="right") - 1
+    return np.asarray(np.where(events < 0, -1, found))
 
 
 def _categories(
@@ -63,4 +87,4 @@ def _categories(
         [mask for mask, _ in choices], [int(c) for _, c in choices], int(Category.OTHER)
     )
     category[unnamed] = told[unnamed]
-    return category
+    return np.asarray(category)

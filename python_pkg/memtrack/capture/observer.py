@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import torch
@@ -100,9 +101,9 @@ class Observer:
             if layer < 0:
                 return
         recompute = self._in_backward()
-        if self.layers.is_root(layer) and not recompute:
-            if not self._begin_root(layer, args, torch_api.caller_kwargs()):
-                return
+        is_outset = self.layers.is_root(layer) and not recompute
+        if is_outset and not self._begin_root(layer, args, torch_api.caller_kwargs()):
+            return
         kind = CallKind.RECOMPUTE if recompute else CallKind.FORWARD
         self.calls.begin(layer, kind, self.phases.row)
 
@@ -111,7 +112,7 @@ class Observer:
         layer = self.layers.row(module)
         if layer < 0 or not self.calls.open_calls_of(layer):
             return
-        failed = output is None and sys.exc_info()[0] is not None
+        failed = output is None and _is_failing()
         outputs = list(tensors_in(output))
         self.calls.end(layer, outputs, self._distinct_bytes(outputs), failed)
         if self.layers.is_root(layer) and not self.calls.depth and not self._in_backward():
@@ -139,11 +140,12 @@ class Observer:
 
     def _is_stale(self, layer: int) -> bool:
         """Tell whether open calls of `layer` were left by an interrupt rather than being under way."""
-        running, frame = 0, sys._getframe(1)
+        running = 0
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_name == "_call_impl":
-                running += self.layers.row(frame.f_locals.get("self")) == layer
-            frame = frame.f_back  # type: ignore[assignment]
+                running += self.layers.row(frame.f_locals["self"]) == layer
+            frame = frame.f_back
         return self.calls.open_calls_of(layer) >= running
 
     # operations
@@ -236,9 +238,9 @@ class Observer:
         torch_api.queue_after_backward(self._after_task)
 
     def _after_task(self) -> None:
-        if torch_api.graph_task_id() in (self._backward_task, torch_api.NO_GRAPH_TASK):
-            if self._backward_task != torch_api.NO_GRAPH_TASK:
-                self.backward_ended()
+        outermost = torch_api.graph_task_id() in (self._backward_task, torch_api.NO_GRAPH_TASK)
+        if outermost and self._backward_task != torch_api.NO_GRAPH_TASK:
+            self.backward_ended()
 
     def _in_backward(self) -> bool:
         return torch_api.graph_task_id() != torch_api.NO_GRAPH_TASK
@@ -260,11 +262,11 @@ class Observer:
     def _claim_target(self, row: int) -> None:
         """Name a constant that the loss keeps and the loop made before the forward: a target."""
         table = self.builder["allocations"]
-        start = table.get(row, "start")
-        if table.get(row, "call") < 0 and start < self.phases.forward_start:
-            if table.get(row, "category") == Category.UNKNOWN:
-                name = self.builder.strings.add("target")
-                table.set(row, category=int(Category.INPUT), name=name)
+        made_by_loop = table.get(row, "call") < 0
+        unnamed = table.get(row, "category") == Category.UNKNOWN
+        if made_by_loop and unnamed and table.get(row, "start") < self.phases.forward_start:
+            name = self.builder.strings.add("target")
+            table.set(row, category=int(Category.INPUT), name=name)
 
     def _owner(self, parameter: Any) -> tuple[int, str]:
         """Return the layer and name of a parameter by its storage."""
@@ -288,3 +290,9 @@ class Observer:
                 except (RuntimeError, NotImplementedError):
                     continue
         return sum(sizes.values())
+
+
+def _is_failing() -> bool:
+    """Tell whether an exception is leaving the forward, other than checkpointing's early stop."""
+    error = sys.exc_info()[0]
+    return error is not None and error.__name__ != "_StopRecomputationError"

@@ -56,8 +56,9 @@ class Recorder:
         names: Callable[[str], str] | None = None,
         max_events: int = MAX_EVENTS,
     ) -> None:
-        self._models = [weakref.ref(m) for m in _checked_models(model)]
-        self._labels = _labels([m for m in _checked_models(model)], label)
+        models = _checked_models(model)
+        self._models = [weakref.ref(one) for one in models]
+        self._labels = _labels(models, label)
         self._given = [weakref.ref(o) for o in _checked_optimizers(optimizer)]
         self._follows_any = model is None
         self._steps = _checked_steps(steps)
@@ -96,6 +97,11 @@ class Recorder:
         """How many whole steps have been recorded."""
         phases = self._observer.phases
         return phases.step + (1 if phases.step_is_whole else 0)
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many calls of tracked models and how many events there have been; cheap."""
+        return self._observer.calls_seen(), self._observer.moments.cut()
 
     def attach(self) -> None:
         """Register the hooks and take in what is alive. Does nothing the second time."""
@@ -285,17 +291,19 @@ def _checked_models(model: Model) -> list[torch.nn.Module]:
 def _checked_optimizers(optimizer: Optimizer) -> list[torch.optim.Optimizer]:
     if optimizer is None:
         return []
-    many = list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
+    many = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else optimizer
+    if not isinstance(many, (list, tuple)):
+        raise UsageError(f"A {type(optimizer).__name__} is not a torch.optim.Optimizer.")
     for one in many:
         if not isinstance(one, torch.optim.Optimizer):
             raise UsageError(f"A {type(one).__name__} is not a torch.optim.Optimizer.")
-    return many
+    return list(many)
 
 
 def _checked_steps(steps: int | None) -> int | None:
     if steps is None:
         return None
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+    if type(steps) is not int or steps < 1:
         raise UsageError(f"steps must be a whole number from 1, not {steps!r}.")
     return steps
 

@@ -45,7 +45,7 @@ class SavedTensors:
         except RuntimeError:
             return False
         self._pushed = True
-        graph.disable_saved_tensors_hooks = self._stepping_aside  # type: ignore[assignment]
+        graph.disable_saved_tensors_hooks = self._stepping_aside
         return True
 
     def leave(self) -> bool:

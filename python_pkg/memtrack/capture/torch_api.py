@@ -56,7 +56,7 @@ def node_sequence(node: Any) -> int:
 def queue_after_backward(callback: Callable[[], None]) -> bool:
     """Run `callback` when the backward pass under way ends; False where that cannot be asked."""
     try:
-        torch.autograd.Variable._execution_engine.queue_callback(callback)  # type: ignore[attr-defined]
+        torch.autograd.Variable._execution_engine.queue_callback(callback)
     except (AttributeError, RuntimeError):
         return False
     return True
