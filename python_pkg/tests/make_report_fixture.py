@@ -121,7 +121,7 @@ class TinyRun:
                     script.alloc(scratch, Category.TEMPORARY, layer=layer, stack=self.train)
                 )
             made[name] = script.alloc(
-                size, layer=layer, stack=self.train, requested=size - 100, name=f"output of {name}"
+                size, layer=layer, stack=self.train, requested=size - 100
             )
             script.save(made[name])
             if name in self.weights:

@@ -60,7 +60,7 @@ def smallest_cover(points: Array, start: Array, end: Array) -> Array:
 def _pushed_down(best: Array, length: int) -> Array:
     """Hand what covers `length` points from i on to the two halves that begin at i and after it."""
     half = length // 2
-    shifted = best.copy()
+    shifted: Array = best.copy()
     shifted[half:] = np.minimum(best[half:], best[:-half])
     return shifted
 

@@ -61,10 +61,13 @@ def timeline_of(
 ) -> Timeline:
     """Return the timeline from the levels of a device that are already known."""
     first, last = window
-    cut, size = extreme_cuts(levels[first : last + 1], buckets)
+    cut, bucket_events = extreme_cuts(levels[first : last + 1], buckets)
     cut += first
     in_use = levels[cut]
-    rows, omitted, omitted_bytes = _alive_at(data, device, cut, most_allocations)
+    table = data.allocations
+    mine = np.flatnonzero(table["device"] == device)
+    start, end, size = (table[column][mine] for column in ("start", "end", "bytes"))
+    rows, omitted, omitted_bytes = alive_at(cut, start, end, size, most_allocations)
     return Timeline(
         cut=cut,
         time_ns=cut_times(data, cut),
@@ -73,8 +76,8 @@ def timeline_of(
         layer=layers_at(data, cut),
         reserved=reserved(data, device, cut, levels),
         peak_point=int(np.argmax(in_use)),
-        bucket_events=size,
-        rows=rows,
+        bucket_events=bucket_events,
+        rows=mine[rows],
         omitted=omitted,
         omitted_bytes=omitted_bytes,
     )
@@ -95,19 +98,21 @@ def extreme_cuts(levels: Array, buckets: int) -> tuple[Array, int]:
     return np.unique(np.concatenate(found)), size
 
 
-def _alive_at(data: RecordingData, device: int, cut: Array, most: int) -> tuple[Array, int, int]:
-    """Return the allocations alive at one of the sorted cuts, at most `most`, and what is left out."""
-    table = data.allocations
-    rows = np.flatnonzero(table["device"] == device)
-    first = np.searchsorted(cut, table["start"][rows], side="right")
-    after = np.searchsorted(cut, table["end"][rows], side="right")
-    rows, first, after = (column[first < after] for column in (rows, first, after))
+def alive_at(
+    cut: Array, start: Array, end: Array, size: Array, most: int
+) -> tuple[Array, int, int]:
+    """Return which lives hold at one of the sorted cuts, only the `most` largest of them.
+
+    Then how many others there are, and the most bytes these have together at any of the cuts.
+    """
+    first = np.searchsorted(cut, start, side="right")
+    after = np.searchsorted(cut, end, side="right")
+    rows = np.flatnonzero(first < after)
     if len(rows) <= most:
         return rows, 0, 0
-    size = table["bytes"][rows]
-    by_size = np.argsort(-size, kind="stable")
+    by_size = rows[np.argsort(-size[rows], kind="stable")]
     kept, left = np.sort(by_size[:most]), by_size[most:]
     together = np.zeros(len(cut) + 1, dtype=np.int64)
     np.add.at(together, first[left], size[left])
     np.subtract.at(together, after[left], size[left])
-    return rows[kept], len(left), int(np.cumsum(together).max())
+    return kept, len(left), int(np.cumsum(together).max())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from memtrack.analysis import DRAW_ORDER, Timeline, step_ns
 from memtrack.analysis.device import DeviceAnalysis, analyse_device, devices_in_order
 from memtrack.analysis.sites import sites
@@ -27,6 +25,7 @@ from memtrack.reports.report import (
     View,
 )
 from memtrack.reports.sentences import details, headline
+from memtrack.reports.thin import used_values
 
 
 def build_report(
@@ -97,7 +96,7 @@ def _timeline(data: RecordingData, window: Timeline) -> TimelineReport:
     columns = ("start", "end", "bytes", "layer", "category")
     allocations = {name: table[name][window.rows] for name in columns}
     allocations["site"], site_names = sites(data, table["stack"][window.rows])
-    allocations["name"], names = _strings_used(data, table["name"][window.rows])
+    allocations["name"], names = used_values(table["name"][window.rows])
     return TimelineReport(
         cuts=data.cuts,
         duration_ns=_duration_ns(data),
@@ -107,17 +106,10 @@ def _timeline(data: RecordingData, window: Timeline) -> TimelineReport:
         categories={category.id: window.by_category[:, category] for category in shown},
         allocations=allocations,
         sites=site_names,
-        names=names,
+        names=[data.string(row) for row in names],
         omitted_allocations=window.omitted,
         omitted_bytes=window.omitted_bytes,
     )
-
-
-def _strings_used(data: RecordingData, references: Array) -> tuple[Array, list[str]]:
-    """Return an index for each reference into the strings it uses (-1: none), and those."""
-    used, codes = np.unique(references, return_inverse=True)
-    none = int(len(used) > 0 and used[0] == -1)
-    return (codes - none).astype(np.int32), [data.string(int(row)) for row in used[none:]]
 
 
 def _layer_tree(data: RecordingData) -> LayerTree:

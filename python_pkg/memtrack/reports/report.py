@@ -93,7 +93,7 @@ class TimelineReport:
     omitted_allocations: int = 0
     """Allocations left out because the payload is bounded; their bytes are still in the points."""
     omitted_bytes: int = 0
-    """The most bytes those have together at any point."""
+    """The most bytes those have together at any point, or a bound above it."""
 
 
 @dataclass(frozen=True, slots=True)

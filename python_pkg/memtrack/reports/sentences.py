@@ -2,16 +2,197 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from memtrack.analysis import DRAW_ORDER, alive
 from memtrack.analysis.device import DeviceAnalysis
 from memtrack.i18n import Text, text
-from memtrack.units import format_bytes
+from memtrack.recording import PhaseKind, RecordingData
+from memtrack.recording.tables import Array
+from memtrack.reports.names import layer_name, tensor_name
+from memtrack.reports.words import PHASES, joined, literal, part_name
+from memtrack.units import MIB, format_bytes, format_percent
+
+MOST_SHARES = 4
+SHARE_WORTH_NAMING = 0.15
+SHARE_OF_A_LAYER = 0.5
+SHARE_OF_ROUNDING = 0.01
+SHARE_OF_CACHE = 0.1
+SHARE_FROM_BEFORE = 0.1
+MOST_TENSORS_NAMED = 3
 
 
 def headline(analysis: DeviceAnalysis) -> Text:
     """Return the answer in one line: how much, in which phase of which layer, in which step."""
-    return text("Peak {peak}", peak=format_bytes(analysis.peak.bytes))
+    peak = analysis.peak
+    if peak.bytes == 0:
+        return text("No memory was seen on this device")
+    values = {"peak": format_bytes(peak.bytes), "phase": PHASES[peak.phase], "step": peak.step + 1}
+    if peak.layer >= 0:
+        values["layer"] = layer_name(analysis.data, peak.layer)
+    if analysis.data.steps > 1:
+        return Text(_place_in_step(peak.phase, peak.layer).template, values)
+    return Text(_place(peak.phase, peak.layer).template, values)
+
+
+def _place_in_step(phase: str, layer: int) -> Text:
+    if phase == PhaseKind.OTHER.id:
+        if layer < 0:
+            return text("Peak {peak} outside of forward, backward and optimizer, step {step}")
+        return text("Peak {peak} in {layer}, step {step}")
+    if layer < 0:
+        return text("Peak {peak} in {phase}, step {step}")
+    return text("Peak {peak} in {phase} of {layer}, step {step}")
+
+
+def _place(phase: str, layer: int) -> Text:
+    if phase == PhaseKind.OTHER.id:
+        if layer < 0:
+            return text("Peak {peak} outside of forward, backward and optimizer")
+        return text("Peak {peak} in {layer}")
+    if layer < 0:
+        return text("Peak {peak} in {phase}")
+    return text("Peak {peak} in {phase} of {layer}")
 
 
 def details(analysis: DeviceAnalysis) -> list[Text]:
     """Return the lines of evidence under the headline, the most telling first."""
-    return []
+    if analysis.peak.bytes == 0:
+        return []
+    rows = alive(analysis.data, analysis.device, analysis.peak.cut)
+    found = (
+        _shares(analysis),
+        _large_tensors(analysis, rows),
+        _heavy_layer(analysis),
+        _saved(analysis),
+        _from_before(analysis, rows),
+        _rounding(analysis, rows),
+        _cache(analysis),
+    )
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _shares(analysis: DeviceAnalysis) -> Text:
+    size, peak = analysis.by_category, analysis.peak.bytes
+    largest = sorted(DRAW_ORDER, key=lambda category: -size[category])[:MOST_SHARES]
+    shares = [
+        text("{percent} {part}", percent=format_percent(size[c], peak), part=part_name(c.id))
+        for c in largest
+        if size[c] * 100 >= peak
+    ]
+    return text("At the peak: {shares}", shares=joined(shares))
+
+
+def _large_tensors(analysis: DeviceAnalysis, rows: Array) -> Text | None:
+    """Tell of the largest allocation at the peak, and of those of the very same size."""
+    data, peak = analysis.data, analysis.peak.bytes
+    size = data.allocations["bytes"][rows]
+    largest = int(size.max())
+    if largest < SHARE_WORTH_NAMING * peak:
+        return None
+    same = rows[size == largest]
+    together = largest * len(same)
+    values = {"bytes": format_bytes(together), "percent": format_percent(together, peak)}
+    names = _different([tensor_name(data, int(row)) for row in same[:MOST_TENSORS_NAMED]])
+    if len(same) == 1:
+        return text("{bytes} of it ({percent}) is one tensor: {tensor}", tensor=names[0], **values)
+    each = format_bytes(largest)
+    if len(same) > MOST_TENSORS_NAMED:
+        names.append(literal("…"))
+    return text(
+        "{bytes} of it ({percent}) is {count} tensors of {each} each: {tensors}",
+        count=len(same),
+        each=each,
+        tensors=joined(names),
+        **values,
+    )
+
+
+def _different(names: list[Text]) -> list[Text]:
+    return list({str(name): name for name in names}.values())
+
+
+def _heavy_layer(analysis: DeviceAnalysis) -> Text | None:
+    """Tell of the layer that holds most of the peak."""
+    held, peak = np.asarray(analysis.layers.columns["total_at_peak"]), analysis.peak.bytes
+    layer = _telling_layer(analysis.data, held, peak)
+    if layer < 0:
+        return None
+    values = {
+        "layer": layer_name(analysis.data, layer),
+        "bytes": format_bytes(int(held[layer])),
+        "percent": format_percent(int(held[layer]), peak),
+    }
+    if analysis.data.layers["subtree"][layer] == 1:
+        return text("{layer} holds {bytes} of it ({percent})", **values)
+    return text("{layer} and the layers inside it hold {bytes} of it ({percent})", **values)
+
+
+def _telling_layer(data: RecordingData, total: Array, whole: int) -> int:
+    """Return the layer to name for `total`, a column of subtrees: -1 where none stands out.
+
+    That is the deepest with at least half of what all layers have. A root says nothing that its
+    reader does not know, so where only a root has half, the largest layer inside it is taken.
+    """
+    parent = data.layers["parent"]
+    heavy = np.flatnonzero(total >= max(1, SHARE_OF_A_LAYER * total[parent == -1].sum()))
+    if not len(heavy):
+        return -1
+    layer = int(heavy[np.argmax(data.layers["depth"][heavy])])
+    children = np.flatnonzero(parent == layer)
+    if parent[layer] < 0 and len(children):
+        layer = int(children[np.argmax(total[children])])
+    return layer if total[layer] >= SHARE_WORTH_NAMING * whole else -1
+
+
+def _saved(analysis: DeviceAnalysis) -> Text | None:
+    columns, outside = analysis.layers.columns, analysis.layers.outside
+    total = np.asarray(columns["total_saved"])
+    whole = int(np.asarray(columns["saved"]).sum()) + outside["saved"]
+    if whole == 0:
+        return None
+    layer = _telling_layer(analysis.data, total, whole)
+    if layer < 0:
+        return text("Up to {bytes} was saved for backward", bytes=format_bytes(whole))
+    return text(
+        "Up to {bytes} was saved for backward, {percent} of it by {layer}",
+        bytes=format_bytes(whole),
+        percent=format_percent(int(total[layer]), whole),
+        layer=layer_name(analysis.data, layer),
+    )
+
+
+def _from_before(analysis: DeviceAnalysis, rows: Array) -> Text | None:
+    """Tell of memory that is older than the recording and belongs to no layer."""
+    table = analysis.data.allocations
+    older = rows[(table["start"][rows] == -1) & (table["layer"][rows] == -1)]
+    size = int(table["bytes"][older].sum())
+    if size < SHARE_FROM_BEFORE * analysis.peak.bytes:
+        return None
+    return text(
+        "{bytes} of it ({percent}) was there before the recording and belongs to no layer",
+        bytes=format_bytes(size),
+        percent=format_percent(size, analysis.peak.bytes),
+    )
+
+
+def _rounding(analysis: DeviceAnalysis, rows: Array) -> Text | None:
+    table = analysis.data.allocations
+    asked = table["requested"][rows]
+    lost = int(np.where(asked >= 0, table["bytes"][rows] - asked, 0).sum())
+    if lost < MIB or lost < SHARE_OF_ROUNDING * analysis.peak.bytes:
+        return None
+    return text(
+        "{bytes} of it ({percent}) is rounding: the allocator gives whole blocks",
+        bytes=format_bytes(lost),
+        percent=format_percent(lost, analysis.peak.bytes),
+    )
+
+
+def _cache(analysis: DeviceAnalysis) -> Text | None:
+    cache = sum(part.bytes for part in analysis.ledger.parts if part.id == "cache")
+    if cache < SHARE_OF_CACHE * (cache + analysis.peak.bytes):
+        return None
+    return text(
+        "{bytes} more is reserved by the allocator and not in use", bytes=format_bytes(cache)
+    )

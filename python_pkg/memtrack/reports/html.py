@@ -1,0 +1,109 @@
+"""A report as static HTML: no script, no style sheet, in the colours of the page around it.
+
+Everything that comes from a recording is escaped, and what has no bound there gets one here, so
+that a page stays below 100 kB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from memtrack.i18n import ENGLISH, Text, text
+from memtrack.reports.cells import plain, shortened
+from memtrack.reports.colours import colour_of
+from memtrack.reports.layerhtml import layer_rows
+from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
+from memtrack.reports.status import device_line, run_line, state_sentences
+from memtrack.reports.svg import timeline_svg
+from memtrack.reports.words import part_name
+from memtrack.units import format_bytes, format_percent
+
+ROWS = 40
+MOST_VIEWS = 8
+MOST_SENTENCES = 20
+LONGEST_SENTENCE = 400
+TABLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.6em 0"
+CELL = "padding:.1em .7em;text-align:right;white-space:nowrap"
+FIRST_CELL = "padding:.1em .7em;text-align:left"
+
+
+def render_html(report: Report, language: str = ENGLISH, rows: int = ROWS) -> str:
+    """Return the report as one HTML element, with at most `rows` layers of its first device."""
+    parts = [f'<div lang="{escape(language.replace("_", "-"))}">']
+    for number, view in enumerate(report.views[:MOST_VIEWS]):
+        make = _whole_view if number == 0 else _short_view
+        parts += make(report, view, language, rows)
+    if not report.views:
+        parts.append(_paragraph(text("No memory was seen on any device"), language, "bold"))
+    notices = (*state_sentences(report), *report.notices)[:MOST_SENTENCES]
+    parts += _list(notices, language)
+    return "".join([*parts, "</div>"])
+
+
+def _whole_view(report: Report, view: View, language: str, rows: int) -> list[str]:
+    return [
+        _paragraph(view.headline, language, "bold"),
+        *_list(view.details[:MOST_SENTENCES], language),
+        _paragraph(run_line(report), language),
+        _paragraph(device_line(view.device), language),
+        _bar(view.ledger, language),
+        _ledger(view.ledger, language),
+        timeline_svg(report, view, language),
+        layer_rows(report, view, language, rows),
+    ]
+
+
+def _short_view(report: Report, view: View, language: str, rows: int) -> list[str]:
+    del report, rows
+    return [
+        _paragraph(device_line(view.device), language),
+        _paragraph(view.headline, language, "bold"),
+        _bar(view.ledger, language),
+    ]
+
+
+def _sentence(sentence: Text, language: str) -> str:
+    return escape(shortened(plain(sentence.render(language)), LONGEST_SENTENCE))
+
+
+def _paragraph(sentence: Text, language: str, weight: str = "normal") -> str:
+    style = f"margin:.3em 0;font-weight:{weight}"
+    return f'<p style="{style}">{_sentence(sentence, language)}</p>'
+
+
+def _list(sentences: Iterable[Text], language: str) -> list[str]:
+    items = [f"<li>{_sentence(sentence, language)}</li>" for sentence in sentences]
+    return ["<ul>", *items, "</ul>"] if items else []
+
+
+def _bar(ledger: LedgerReport, language: str) -> str:
+    """Return the parts side by side; they fill the bar as they fill the device."""
+    pieces = [
+        f'<span title="{_part_title(part, language)}" '
+        f'style="flex:{part.bytes / ledger.total:.5f} 0 0;background:{colour_of(part.id)}"></span>'
+        for part in ledger.parts
+    ]
+    style = "display:flex;height:1.2em;max-width:800px;border:1px solid currentColor"
+    return f'<div aria-hidden="true" style="{style}">{"".join(pieces)}</div>'
+
+
+def _part_title(part: LedgerPart, language: str) -> str:
+    return escape(f"{part_name(part.id).render(language)}: {_figure(part)}")
+
+
+def _figure(part: LedgerPart) -> str:
+    return ("~" if part.certainty == "estimated" else "") + format_bytes(part.bytes)
+
+
+def _ledger(ledger: LedgerReport, language: str) -> str:
+    swatch = "display:inline-block;width:.8em;height:.8em;margin-right:.5em"
+    rows = [
+        f'<tr><th scope="row" style="{FIRST_CELL};font-weight:normal">'
+        f'<span style="{swatch};background:{colour_of(part.id)}"></span>'
+        f"{_sentence(part_name(part.id), language)}</th>"
+        f'<td style="{CELL}">{_figure(part)}</td>'
+        f'<td style="{CELL}">{escape(format_percent(part.bytes, ledger.total))}</td></tr>'
+        for part in ledger.parts
+    ]
+    return f'<table style="{TABLE}">{"".join(rows)}</table>'

@@ -1,0 +1,73 @@
+"""The layer table as an HTML table: the heaviest layers as an indented tree."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from memtrack.i18n import text
+from memtrack.reports.cells import plain, shortened
+from memtrack.reports.layertext import left_out_line
+from memtrack.reports.report import Report, View
+from memtrack.reports.rows import holding_layers
+from memtrack.units import format_bytes
+
+_LONGEST_NAME = 80
+_TABLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.6em 0"
+_NUMBER = "padding:.1em .7em;text-align:right;white-space:nowrap"
+_WORD = "padding:.1em .7em;text-align:left"
+_BYTES = (
+    "total_at_peak",
+    "total_saved",
+    "total_parameters",
+    "total_gradients",
+    "total_optimizer",
+    "peak",
+)
+_TITLES = (
+    text("layer"),
+    text("calls"),
+    text("output"),
+    text("at peak"),
+    text("saved"),
+    text("parameters"),
+    text("gradients"),
+    text("optimizer"),
+    text("peak"),
+)
+
+
+def layer_rows(report: Report, view: View, language: str, rows: int) -> str:
+    """Return the table of at most `rows` layers, "" where no layer holds anything."""
+    chosen = holding_layers(view, rows)
+    if not len(chosen):
+        return ""
+    titles = [
+        f'<th scope="col" style="{_NUMBER if number != 0 else _WORD}">{escape(title.render(language))}</th>'
+        for number, title in enumerate(_TITLES)
+    ]
+    body = [_row(report, view, int(row)) for row in chosen]
+    left_out = left_out_line(len(report.layers.parent) - len(chosen), language)
+    rest = [f"<p>{escape(line)}</p>" for line in left_out]
+    head = f"<thead><tr>{''.join(titles)}</tr></thead>"
+    return f'<table style="{_TABLE}">{head}<tbody>{"".join(body)}</tbody></table>{"".join(rest)}'
+
+
+def _row(report: Report, view: View, row: int) -> str:
+    tree, columns = report.layers, view.layers.columns
+    name, path, kind = (_name(column[row]) for column in (tree.name, tree.path, tree.type))
+    indent = 0.7 + 1.2 * int(tree.depth[row])
+    sizes = [int(np.asarray(columns[column])[row]) for column in _BYTES]
+    cells = [
+        str(int(columns["calls"][row])),
+        _name(columns["output_shape"][row]),
+        *(format_bytes(size) if size > 0 else "" for size in sizes),
+    ]
+    numbers = "".join(f'<td style="{_NUMBER}">{cell}</td>' for cell in cells)
+    style = f"{_WORD};padding-left:{indent:.1f}em;font-weight:normal"
+    return f'<tr><th scope="row" style="{style}" title="{path}: {kind}">{name}</th>{numbers}</tr>'
+
+
+def _name(name: str) -> str:
+    return escape(shortened(plain(name), _LONGEST_NAME))

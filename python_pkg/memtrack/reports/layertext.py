@@ -1,0 +1,81 @@
+"""The layer table as lines of text: the heaviest layers as an indented tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memtrack.i18n import text
+from memtrack.recording.tables import Array
+from memtrack.reports.cells import display_width, left, plain, right, shortened
+from memtrack.reports.report import Report, View
+from memtrack.reports.rows import holding_layers
+from memtrack.units import format_bytes
+
+_NARROWEST_NAME = 12
+_MOST_SHAPE = 16
+_BYTES = ("total_at_peak", "total_saved", "total_parameters", "peak")
+_GAP = "  "
+
+
+def layer_lines(report: Report, view: View, language: str, width: int, rows: int) -> list[str]:
+    """Return a header and a line for each of the heaviest layers, then how many are left out."""
+    chosen = holding_layers(view, rows)
+    if not len(chosen):
+        return []
+    header = [title.render(language) for title in _TITLES]
+    table = [header, *(_cells(report, view, int(row)) for row in chosen)]
+    left_out = left_out_line(len(report.layers.parent) - len(chosen), language)
+    return ["", *_aligned(table, width), *left_out]
+
+
+def left_out_line(left_out: int, language: str) -> list[str]:
+    """Return the line that says how many layers are not shown; none when all are."""
+    if left_out == 0:
+        return []
+    if left_out == 1:
+        return [text("… and 1 more layer").render(language)]
+    return [text("… and {count} more layers", count=left_out).render(language)]
+
+
+_TITLES = (
+    text("layer"),
+    text("output"),
+    text("at peak"),
+    text("saved"),
+    text("parameters"),
+    text("peak"),
+)
+
+
+def _cells(report: Report, view: View, row: int) -> list[str]:
+    tree, columns = report.layers, view.layers.columns
+    name = _GAP * int(tree.depth[row]) + plain(tree.name[row])
+    shape = shortened(plain(columns["output_shape"][row]), _MOST_SHAPE)
+    sizes = [_bytes(columns[column], row) for column in _BYTES]
+    return [name, shape, *sizes]
+
+
+def _bytes(column: Array | Sequence[str], row: int) -> str:
+    size = int(np.asarray(column)[row])
+    return format_bytes(size) if size > 0 else "-"
+
+
+def _aligned(table: list[list[str]], width: int) -> list[str]:
+    """Return the rows with their cells aligned; the first column takes what the others leave."""
+    widths = [max(display_width(row[column]) for row in table) for column in range(len(table[0]))]
+    rest = width - sum(widths[1:]) - len(_GAP) * (len(widths) - 1)
+    if rest < _NARROWEST_NAME:  # shapes give way before names do
+        widths[1] -= _NARROWEST_NAME - rest
+    widths[0] = min(widths[0], max(rest, _NARROWEST_NAME))
+    return [_line(row, widths) for row in table]
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    cells = [shortened(cell, width) for cell, width in zip(row, widths, strict=True)]
+    aligned = [
+        left(cell, width) if column in (0, 1) else right(cell, width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return _GAP.join(aligned).rstrip()

@@ -1,0 +1,105 @@
+"""The timeline as inline SVG: stacked categories, phases as shades, the peak pinned. No script."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from memtrack.analysis import DRAW_ORDER
+from memtrack.i18n import text
+from memtrack.recording import PhaseKind
+from memtrack.recording.tables import Array
+from memtrack.reports.colours import colour_of
+from memtrack.reports.report import PhaseBands, Report, TimelineReport, View
+from memtrack.reports.spark import columns_of
+from memtrack.reports.thin import thinned_timeline
+from memtrack.units import format_bytes
+
+WIDTH, HEIGHT = 800, 180
+_TOP, _LEFT = 18, 0
+BUCKETS = 150
+"""Two points a bucket in steps of about 9 characters: 3 kB a category, 30 kB in all."""
+_SHADES = {PhaseKind.FORWARD: 0.06, PhaseKind.BACKWARD: 0.14, PhaseKind.OPTIMIZER: 0.24}
+
+
+def timeline_svg(report: Report, view: View, language: str) -> str:
+    """Return the picture of a view's timeline, as wide as its column and in the colours around it."""
+    timeline = thinned_timeline(view.timeline, BUCKETS, 0)
+    top = max(_highest(timeline), 1)
+    label = escape(view.headline.render(language))
+    opening = (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT + _TOP}" role="img" aria-label="{label}" '
+        'style="width:100%;max-width:800px;display:block" fill="currentColor">'
+    )
+    areas = "".join(_areas(timeline, top))
+    lines = _reserved(timeline, top, language) + _pin(view, timeline, top)
+    return f"{opening}{_bands(timeline, report.phases)}{areas}{lines}</svg>"
+
+
+def _highest(timeline: TimelineReport) -> int:
+    reserved = timeline.points.get("reserved", timeline.points["allocated"])
+    return max(int(timeline.points["allocated"].max()), int(reserved.max()))
+
+
+def _x(timeline: TimelineReport, cuts: Array) -> Array:
+    """Return where the cuts stand, in the picture's units from its left edge."""
+    return columns_of(timeline, cuts, WIDTH)
+
+
+def _steps(x: Array, y: Array) -> str:
+    """Return a line that goes to each x at the height before and there to the new one."""
+    moved = np.flatnonzero((np.diff(x, prepend=-1) != 0) | (np.diff(y, prepend=-1) != 0))
+    return "".join(f"H{int(x[point])}V{int(y[point])}" for point in moved)
+
+
+def _areas(timeline: TimelineReport, top: int) -> list[str]:
+    """Return the categories from the uppermost to the lowest, each drawn down to the ground."""
+    present = [category.id for category in DRAW_ORDER if category.id in timeline.categories]
+    x = _x(timeline, timeline.points["cut"])
+    ground = HEIGHT + _TOP
+    level = np.cumsum([timeline.categories[name] for name in present], axis=0)
+    areas = []
+    for name, height in reversed(list(zip(present, level, strict=True))):
+        y = np.round(ground - height / top * HEIGHT).astype(np.int64)
+        path = f"M{x[0]} {ground}V{y[0]}{_steps(x, y)}H{WIDTH}V{ground}z"
+        areas.append(f'<path d="{path}" style="fill:{colour_of(name)}"/>')
+    return areas
+
+
+def _bands(timeline: TimelineReport, bands: PhaseBands) -> str:
+    columns = bands.columns
+    start = np.clip(columns["start"], *timeline.points["cut"][[0, -1]])
+    end = np.clip(columns["end"], *timeline.points["cut"][[0, -1]])
+    left, right = _x(timeline, start), _x(timeline, end)
+    shades = []
+    for kind, opacity in _SHADES.items():
+        shown = np.flatnonzero((columns["kind"] == kind) & (right > left))
+        path = "".join(f"M{left[row]} 0H{right[row]}V{_TOP + HEIGHT}H{left[row]}z" for row in shown)
+        shades.append(f'<path d="{path}" fill-opacity="{opacity}"/>')
+    return "".join(shades)
+
+
+def _reserved(timeline: TimelineReport, top: int, language: str) -> str:
+    if "reserved" not in timeline.points:
+        return ""
+    x = _x(timeline, timeline.points["cut"])
+    height = timeline.points["reserved"] / top * HEIGHT
+    y = np.round(HEIGHT + _TOP - height).astype(np.int64)
+    title = escape(text("reserved").render(language))
+    line = f'<path d="M{x[0]} {y[0]}{_steps(x, y)}H{WIDTH}" fill="none" stroke="currentColor"'
+    return f'{line} stroke-dasharray="4 3"><title>{title}</title></path>'
+
+
+def _pin(view: View, timeline: TimelineReport, top: int) -> str:
+    cut = timeline.points["cut"][timeline.peak_point : timeline.peak_point + 1]
+    x = int(_x(timeline, cut)[0])
+    y = round(HEIGHT + _TOP - view.peak.bytes / top * HEIGHT)
+    anchor, shift = ("end", -6) if x > WIDTH / 2 else ("start", 6)
+    figure = escape(format_bytes(view.peak.bytes))
+    return (
+        f'<path d="M{x} {HEIGHT + _TOP}V{y}" stroke="currentColor"/>'
+        f'<circle cx="{x}" cy="{y}" r="3.5"/>'
+        f'<text x="{x + shift}" y="{max(y, _TOP) - 4}" text-anchor="{anchor}" font-size="13">'
+        f"{figure}</text>"
+    )
