@@ -33,6 +33,7 @@ PYTHON_ORDER = (
     "prediction",
     "history",
     "reports",
+    "api",
 )
 # The doors import every room above, and of each other only what is written here.
 PYTHON_DOORS: dict[str, tuple[str, ...]] = {
@@ -42,7 +43,7 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
     "cli": (),
     "integrations": ("notebook", "widgets"),
 }
-# The front of the package hands out names on demand: any room, but base alone when it is imported.
+# The front of the package hands out names on demand; when it is imported, it takes base alone.
 PYTHON_FRONT = ("__init__", "_jupyter")
 # `python -m memtrack` is the command line and nothing else.
 PYTHON_MAIN = "__main__"
@@ -186,6 +187,8 @@ def python_problem(
         if typing_only and room in TORCH_TYPES_ROOMS:
             return None
         return top, f"'{room}' must not import {top}: only {' and '.join(TORCH_ROOMS)} do"
+    if room in PYTHON_FRONT and (lazy or typing_only):
+        return None
     if top in JUPYTER and room not in PYTHON_DOORS:
         return top, f"'{room}' must not import {top}: Jupyter stays behind the doors"
     return None
