@@ -10,6 +10,7 @@ from memtrack.analysis import DRAW_ORDER
 from memtrack.i18n import text
 from memtrack.recording import PhaseKind
 from memtrack.recording.tables import Array
+from memtrack.reports.cells import plain, shortened
 from memtrack.reports.colours import colour_of
 from memtrack.reports.report import PhaseBands, Report, TimelineReport, View
 from memtrack.reports.spark import columns_of
@@ -27,7 +28,7 @@ def timeline_svg(report: Report, view: View, language: str) -> str:
     """Return the picture of a view's timeline, as wide as its column and in the colours around it."""
     timeline = thinned_timeline(view.timeline, BUCKETS, 0)
     top = max(_highest(timeline), 1)
-    label = escape(view.headline.render(language))
+    label = escape(shortened(plain(view.headline.render(language)), 200))
     opening = (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT + _TOP}" role="img" aria-label="{label}" '
         'style="width:100%;max-width:800px;display:block" fill="currentColor">'
