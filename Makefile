@@ -104,6 +104,10 @@ format: venv node ## Put all sources into shape
 	@$(VENV_PYTHON) -m ruff check --fix-only --quiet . && $(VENV_PYTHON) -m ruff format --quiet .
 	@npm run --silent format
 
+.PHONY: locale
+locale: venv ## Bring the translations up to the sentences in use
+	@$(VENV_PYTHON) scripts/check_locale.py --write || true
+
 .PHONY: pins
 pins: venv ## Resolve requirements/dev.in into dev.txt again
 	@$(VENV_PYTHON) scripts/pin.py

@@ -29,6 +29,8 @@ WHEEL_HAS = (
     r"memtrack/__init__\.py",
     r"memtrack/py\.typed",
     r"memtrack/server/app\.py",
+    # JupyterLab logs an error at every start when the folder of an announced locale is missing.
+    r"memtrack/locale/zh_CN/LC_MESSAGES/memtrack\.json",
     r"memtrack-[\d.]+\.dist-info/entry_points\.txt",
     r"memtrack-[\d.]+\.dist-info/licenses/LICENSE",
     r"memtrack-[\d.]+\.dist-info/licenses/THIRD_PARTY_LICENSES",

@@ -17,6 +17,7 @@ check 'tsc' npm run --silent types
 check 'tsc of the browser tests' npm run --silent --prefix ui-tests types
 check 'imports between rooms' "$python" scripts/check_imports.py
 check 'sizes of files and functions' "$python" scripts/check_sizes.py
+check 'translations' "$python" scripts/check_locale.py
 check 'lock files without hosts' scripts/check_locks.sh
 
 exit "$failed"
