@@ -1,9 +1,22 @@
 """What all tests share."""
 
+from importlib.util import find_spec
+
 import pytest
 
 # The fixtures of a real server for tests/server; pytest takes plugins from this folder alone.
-pytest_plugins = ["pytest_jupyter.jupyter_server"]
+pytest_plugins = ["pytest_jupyter.jupyter_server"] if find_spec("pytest_jupyter") else []
+
+# A GPU machine may have torch and pytest alone: what needs more is not collected there.
+_NEEDED = {
+    "IPython": ("notebook/*", "api/*", "cli/*"),
+    "ipywidgets": ("widgets/*",),
+    "pytest_jupyter": ("server/*",),
+    "hypothesis": ("analysis/*", "recording/*", "reports/*", "readers/*"),
+}
+collect_ignore_glob = [
+    pattern for package, patterns in _NEEDED.items() if not find_spec(package) for pattern in patterns
+]
 
 
 def pytest_collection_modifyitems(items):

@@ -1,5 +1,8 @@
 """The life of tensor storages, as allocations: each storage once, from first sight to release.
 
+Where the allocator's own history tells when memory comes and goes, only sightings are written: that
+a storage was at an address at a time.
+
 A storage is named by the address of its C++ object. torch keeps one Python object per storage
 (since 2.1), so a weak reference to it dies at the moment the memory is released, and nothing is
 kept alive by watching. Views and slices are charged to the storage they share.
@@ -9,15 +12,17 @@ from __future__ import annotations
 
 import threading
 import weakref
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
 from memtrack.capture.moments import Moments
 from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import Category, EventKind
-from memtrack.recording.tables import ALLOCATIONS, EVENTS
+from memtrack.recording.tables import ALLOCATIONS, EVENTS, Array
 
 UNWATCHED = -1
 _FREE, _ALLOC = int(EventKind.FREE), int(EventKind.ALLOC)
@@ -45,8 +50,10 @@ class Blocks:
     as soon as the row under way is whole.
     """
 
-    def __init__(self, builder: RecordingBuilder, moments: Moments) -> None:
+    def __init__(self, builder: RecordingBuilder, moments: Moments, follows_life: bool) -> None:
         self._moments = moments
+        self._follows_life = follows_life
+        self._seen_ns = array("q")
         self._allocations = builder["allocations"]
         self._events = builder["events"]
         self._devices = builder["devices"]
@@ -89,13 +96,14 @@ class Blocks:
         watched = self._watched.get(key)
         if watched is not None and watched.size == size:
             return watched.row
-        if tensor.device.type == "meta" or _is_fake(tensor):
+        if not self._is_watched(tensor.device.type) or _is_fake(tensor):
             return UNWATCHED
         if not self._lock.acquire(timeout=_PATIENCE_S):
             return UNWATCHED
         try:
             if watched is None:
-                self._watch(storage, key, size, self._device(tensor.device), layer, call, stack)
+                device = self._device(tensor.device)
+                self._watch(storage, key, size, device, layer, call, stack)
             else:
                 self._resize(watched, size)
             return self._watched[key].row
@@ -103,6 +111,10 @@ class Blocks:
             self._lock.release()
             if self._dead:
                 self._bury()
+
+    def seen_ns(self) -> Array:
+        """Return when each row was first seen, nanoseconds."""
+        return np.array(self._seen_ns, dtype="i8")
 
     def release_all(self) -> None:
         """Stop watching; what is alive stays alive in the recording."""
@@ -112,12 +124,16 @@ class Blocks:
         """Return how many storages are watched and alive."""
         return len(self._watched)
 
+    def _is_watched(self, device_type: str) -> bool:
+        return device_type != "meta" if self._follows_life else device_type == "cuda"
+
     def _watch(
         self, storage: Any, key: int, size: int, device: int, layer: int, call: int, stack: int
     ) -> None:
         watched = _Watched(storage, self._died)
         watched.key, watched.size, watched.device = key, size, device
-        watched.row = self._block(device, size, key, layer, call, stack, _UNKNOWN, -1)
+        address = key if self._follows_life else storage.data_ptr()
+        watched.row = self._block(device, size, address, layer, call, stack, _UNKNOWN, -1)
         self._watched[key] = watched
 
     def _died(self, reference: weakref.ref[Any]) -> None:
@@ -138,6 +154,8 @@ class Blocks:
                 self._lock.release()
 
     def _end(self, watched: _Watched) -> None:
+        if not self._follows_life:
+            return
         self._ends[watched.row] = len(self._times)
         self._event(_FREE, watched.row, watched.device, watched.size, watched.key)
         self.on_change(-watched.size)
@@ -170,9 +188,11 @@ class Blocks:
         values = (device, size, size, start, -1, category, layer, call, -1, stack, name, key, 0)
         for append, value in zip(self._append_block, values, strict=True):
             append(value)
-        if self.begun:
-            self._event(_ALLOC, row, device, size, key)
-        self.on_change(size)
+        self._seen_ns.append(self._moments.now_ns())
+        if self._follows_life:
+            if self.begun:
+                self._event(_ALLOC, row, device, size, key)
+            self.on_change(size)
         return row
 
     def _event(self, kind: int, row: int, device: int, size: int, key: int) -> None:

@@ -8,8 +8,10 @@ hook on any tensor.
 from __future__ import annotations
 
 import threading
+from array import array
 from bisect import bisect_right
 
+import numpy as np
 import torch
 
 from memtrack.capture import torch_api
@@ -17,6 +19,7 @@ from memtrack.capture.moments import Moments
 from memtrack.capture.tensors import describe_dtype, describe_shape
 from memtrack.recording.builder import StringBuilder, TableBuilder
 from memtrack.recording.categories import CallKind
+from memtrack.recording.tables import Array
 
 NONE = -1
 MAX_DESCRIBED_OUTPUTS = 3
@@ -50,6 +53,8 @@ class Calls:
         self._layers = table.columns["layer"].values
         self._descriptions: dict[tuple[object, ...], tuple[int, int]] = {}
         self._saved: set[tuple[int, int]] = set()
+        self._unpack_ns = array("q")
+        self._unpack_call = array("q")
 
     def adopt_thread(self) -> None:
         """Take this thread for the one whose forward passes are differentiated."""
@@ -124,6 +129,24 @@ class Calls:
         self._table.set(
             call, backward_end=self._moments.cut(), backward_end_ns=self._moments.now_ns()
         )
+
+    def unpacked(self, call: int) -> None:
+        """Backward reads what `call` saved: from now on it runs that call's backward."""
+        now = self._moments.now_ns()
+        if self._unpack_call and self._unpack_call[-1] == call:
+            return
+        if self._unpack_call and self._unpack_call[-1] >= 0:
+            self._table.set(self._unpack_call[-1], backward_end_ns=now)
+        self._unpack_ns.append(now)
+        self._unpack_call.append(call)
+        if call >= 0:
+            if self._table.get(call, "backward_start_ns") < 0:
+                self._table.set(call, backward_start_ns=now)
+            self._table.set(call, backward_end_ns=now)
+
+    def backward_trace(self) -> tuple[Array, Array]:
+        """Return when backward went on to which call: times in nanoseconds, calls (-1: none)."""
+        return np.array(self._unpack_ns, dtype="i8"), np.array(self._unpack_call, dtype="i8")
 
     def first_save(self, call: int, allocation: int) -> bool:
         """Tell, once, that `call` saves `allocation`."""

@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 Observer = Callable[[Any, Any, Any], None]
 
 
-class OperationWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class OperationWatch(TorchDispatchMode):
     """Calls `before()` ahead of each operation and `after(args, kwargs, outputs)` behind it."""
 
     def __init__(self, before: Callable[[], None], after: Observer) -> None:

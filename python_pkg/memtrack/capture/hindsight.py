@@ -7,11 +7,12 @@ activation; made and released within one phase, it is a temporary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import Category, PhaseKind
-from memtrack.recording.tables import Array, Table
+from memtrack.recording.tables import Array
 
 PRECEDENCE = {
     Category.PARAMETER: 6,
@@ -23,30 +24,61 @@ PRECEDENCE = {
 }
 """When a storage is seen in two roles, the one with the higher number is kept."""
 
-
-def finished_tables(builder: RecordingBuilder) -> dict[str, Table]:
-    """Return the allocation table with ends, phases and categories filled in."""
-    events, phases = len(builder["events"]), builder["phases"].build()
-    columns = dict(builder["allocations"].build().columns)
-    end = columns["end"].copy()
-    end[end < 0] = events
-    phase = _phase_of(columns["start"], phases)
-    category = _categories(columns, end, phase, phases, builder["saved"].build(), events)
-    columns.update(end=end, phase=phase, category=category)
-    return {
-        "allocations": Table("allocations", columns),
-        "calls": _with_inner_backward(builder["calls"].build()),
-    }
+Columns = Mapping[str, Array]
 
 
-def _with_inner_backward(calls: Table) -> Table:
-    """Widen each call's backward window to hold those of the calls made inside it."""
-    columns = dict(calls.columns)
+def phases_of(starts: Array, phases: Columns) -> Array:
+    """Return the phase of each event; -1 for events before the recording."""
+    found: Array = np.searchsorted(phases["start"], starts, side="right") - 1
+    return np.asarray(np.where(starts < 0, -1, found))
+
+
+def categories(blocks: Columns, phases: Columns, saved: Columns, events: int) -> Array:
+    """Return the category of each allocation; `blocks` has their `phase` and what was named."""
+    category = blocks["category"].copy()
+    unnamed = category == Category.UNKNOWN
+    is_saved = np.zeros(len(category), dtype=bool)
+    is_saved[saved["allocation"]] = True
+    phase, end = blocks["phase"], blocks["end"]
+    kind = np.where(phase < 0, -1, phases["kind"][np.maximum(phase, 0)].astype(np.int64))
+    phase_end = phases["end"][np.maximum(phase, 0)]
+    brief = (end < phase_end) | ((end == events) & (phase_end == events))
+    forward = (kind == PhaseKind.FORWARD) | (blocks["call"] >= 0)
+    choices = (
+        (is_saved, Category.ACTIVATION),
+        (phase < 0, Category.OTHER),
+        (brief, Category.TEMPORARY),
+        (forward, Category.ACTIVATION),
+    )
+    masks, codes = [mask for mask, _ in choices], [int(code) for _, code in choices]
+    told = np.select(masks, codes, int(Category.OTHER))
+    category[unnamed] = told[unnamed]
+    return np.asarray(category)
+
+
+def targets(blocks: Columns, candidates: Array, forward_ns: Array, event_times: Array) -> Array:
+    """Return which of `candidates` the loop made before the forward: targets of the loss.
+
+    Candidates are constants that the loss keeps; `forward_ns` is when its forward began.
+    """
+    start = blocks["start"][candidates]
+    unnamed = (blocks["category"][candidates] == Category.UNKNOWN) & (
+        blocks["call"][candidates] < 0
+    )
+    before = (
+        (start >= 0) & (event_times[np.maximum(start, 0)] < forward_ns)
+        if len(event_times)
+        else start < -1
+    )
+    return np.asarray(candidates[unnamed & before])
+
+
+def with_inner_backward(calls: Columns) -> dict[str, Array]:
+    """Return the calls, each one's backward window widened to hold those of calls inside it."""
+    columns = dict(calls)
     parent = columns["parent"].tolist()
-    for first, last in (
-        ("backward_start", "backward_end"),
-        ("backward_start_ns", "backward_end_ns"),
-    ):
+    for suffix in ("", "_ns"):
+        first, last = f"backward_start{suffix}", f"backward_end{suffix}"
         start, end = columns[first].tolist(), columns[last].tolist()
         for call in range(len(parent) - 1, -1, -1):
             outer = parent[call]
@@ -55,36 +87,5 @@ def _with_inner_backward(calls: Table) -> Table:
             if start[outer] < 0 or start[call] < start[outer]:
                 start[outer] = start[call]
             end[outer] = max(end[outer], end[call])
-        columns[first], columns[last] = np.array(start), np.array(end)
-    return Table("calls", columns)
-
-
-def _phase_of(events: Array, phases: Table) -> Array:
-    """Return the phase each event is in; -1 for events before the recording."""
-    found: Array = np.searchsorted(phases["start"], events, side="right") - 1
-    return np.asarray(np.where(events < 0, -1, found))
-
-
-def _categories(
-    columns: dict[str, Array], end: Array, phase: Array, phases: Table, saved: Table, events: int
-) -> Array:
-    category = columns["category"].copy()
-    unnamed = category == Category.UNKNOWN
-    is_saved = np.zeros(len(category), dtype=bool)
-    is_saved[saved["allocation"]] = True
-    kind = np.where(phase < 0, -1, phases["kind"][np.maximum(phase, 0)].astype(np.int64))
-    phase_end = phases["end"][np.maximum(phase, 0)]
-    brief = (end < phase_end) | ((end == events) & (phase_end == events))
-    in_call = columns["call"] >= 0
-    forward = (kind == PhaseKind.FORWARD) | in_call
-    choices = (
-        (is_saved, Category.ACTIVATION),
-        (phase < 0, Category.OTHER),
-        (brief, Category.TEMPORARY),
-        (forward, Category.ACTIVATION),
-    )
-    told = np.select(
-        [mask for mask, _ in choices], [int(c) for _, c in choices], int(Category.OTHER)
-    )
-    category[unnamed] = told[unnamed]
-    return np.asarray(category)
+        columns[first], columns[last] = np.array(start, dtype="i8"), np.array(end, dtype="i8")
+    return columns

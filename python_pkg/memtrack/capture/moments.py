@@ -11,12 +11,13 @@ class Moments:
     """The clock of one recording."""
 
     def __init__(self, events: TableBuilder) -> None:
-        self._base = time.perf_counter_ns()
+        self.base_ns = time.perf_counter_ns()
+        """The recording's beginning on the clock of `time.perf_counter_ns`."""
         self._times = events.columns["time_ns"].values
 
     def now_ns(self) -> int:
         """Return nanoseconds since the recording began."""
-        return time.perf_counter_ns() - self._base
+        return time.perf_counter_ns() - self.base_ns
 
     def cut(self) -> int:
         """Return the cut at this moment: how many events there have been."""

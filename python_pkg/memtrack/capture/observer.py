@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 import threading
+from array import array
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 
 from memtrack.capture import torch_api
@@ -29,16 +31,17 @@ from memtrack.capture.tensors import named_tensors_in, tensors_in
 from memtrack.capture.ticks import Meter
 from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import CallKind, Category, PhaseKind
+from memtrack.recording.tables import Array
 
 
 class Observer:
     """One recording being written. Keeps no tensor, module or optimizer alive."""
 
-    def __init__(self, names: Callable[[str], str] | None) -> None:
+    def __init__(self, names: Callable[[str], str] | None, follows_life: bool = True) -> None:
         self.builder = RecordingBuilder()
         builder = self.builder
         self.moments = Moments(builder["events"])
-        self.blocks = Blocks(builder, self.moments)
+        self.blocks = Blocks(builder, self.moments, follows_life)
         self.layers = Layers(builder)
         self.calls = Calls(builder["calls"], builder.strings, self.moments)
         self.phases = Phases(builder["phases"], self.moments)
@@ -56,6 +59,8 @@ class Observer:
         self._backward_task = torch_api.NO_GRAPH_TASK
         self._op_start = (0, 0)
         self._op_call = NONE
+        self._saved_ns = array("q")
+        self._targets: list[tuple[int, int]] = []
 
     # what is there already
 
@@ -177,17 +182,28 @@ class Observer:
         if self._backward_task != torch_api.NO_GRAPH_TASK and call >= 0:
             self.calls.ran_backward(call, *self._op_start)
 
-    def saved(self, tensor: torch.Tensor) -> None:
-        """Autograd keeps a tensor for backward."""
+    def saved(self, tensor: torch.Tensor) -> int:
+        """Autograd keeps a tensor for backward. Return the call that saves it."""
         call = self.calls.current
         for plain in plain_tensors(tensor):
             row = self.blocks.sight(plain)
             if row < 0:
                 continue
             if call < 0 and tensor.grad_fn is None and not tensor.requires_grad:
-                self._claim_target(row)
+                self._targets.append((row, self.phases.forward_start_ns))
             if self.calls.first_save(call, row):
                 self.builder["saved"].add(call=call, allocation=row, cut=self.moments.cut())
+                self._saved_ns.append(self.moments.now_ns())
+        return call
+
+    def saved_ns(self) -> Array:
+        """Return when each row of the saved table was written, nanoseconds."""
+        return np.array(self._saved_ns, dtype="i8")
+
+    def target_candidates(self) -> tuple[Array, Array]:
+        """Return constants that a loss keeps: their rows, and when the forward before it began."""
+        rows, times = zip(*self._targets, strict=True) if self._targets else ((), ())
+        return np.array(rows, dtype="i8"), np.array(times, dtype="i8")
 
     # backward and optimizer
 
@@ -197,6 +213,14 @@ class Observer:
         self.notice_gradients()
         self.phases.leave(PhaseKind.BACKWARD)
         self.samples.take(self.blocks.device_rows())
+
+    def unpacked(self, call: int) -> None:
+        """Backward reads a tensor that `call` saved; told where operations are not watched."""
+        task = torch_api.graph_task_id()
+        if task != torch_api.NO_GRAPH_TASK and self._backward_task == torch_api.NO_GRAPH_TASK:
+            self._backward_changed(task)
+        if not self.calls.depth:
+            self.calls.unpacked(call)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimizer is about to step."""
@@ -258,15 +282,6 @@ class Observer:
             if PRECEDENCE[category] > PRECEDENCE[known]:
                 string = self.builder.strings.add(name) if name else NONE
                 table.set(row, category=int(category), layer=layer, name=string)
-
-    def _claim_target(self, row: int) -> None:
-        """Name a constant that the loss keeps and the loop made before the forward: a target."""
-        table = self.builder["allocations"]
-        made_by_loop = table.get(row, "call") < 0
-        unnamed = table.get(row, "category") == Category.UNKNOWN
-        if made_by_loop and unnamed and table.get(row, "start") < self.phases.forward_start:
-            name = self.builder.strings.add("target")
-            table.set(row, category=int(Category.INPUT), name=name)
 
     def _owner(self, parameter: Any) -> tuple[int, str]:
         """Return the layer and name of a parameter by its storage."""

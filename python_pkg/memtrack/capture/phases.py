@@ -24,8 +24,8 @@ class Phases:
         self._forward_seen = self._backward_seen = self._optimizer_seen = False
         self.optimizers_known = False
         self.step = 0
-        self.forward_start = 0
-        """The cut at which the latest forward began."""
+        self.forward_start_ns = 0
+        """When the latest forward began, nanoseconds."""
         self._begin(PhaseKind.OTHER)
 
     @property
@@ -43,7 +43,7 @@ class Phases:
         self._open.append(kind)
         if kind is PhaseKind.FORWARD:
             self._forward_seen = True
-            self.forward_start = self._moments.cut()
+            self.forward_start_ns = self._moments.now_ns()
         elif kind is PhaseKind.BACKWARD:
             self._backward_seen = True
         elif kind is PhaseKind.OPTIMIZER:

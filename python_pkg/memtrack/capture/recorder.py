@@ -16,14 +16,16 @@ import platform
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch.utils.hooks import RemovableHandle
 
 from memtrack.capture import torch_api
+from memtrack.capture.assemble import tables_of_history, tables_of_storages
 from memtrack.capture.discovery import living_objects, share_parameters
 from memtrack.capture.dispatch import OperationWatch
-from memtrack.capture.hindsight import finished_tables
+from memtrack.capture.history import AllocatorHistory, is_usable
 from memtrack.capture.observer import Observer
 from memtrack.capture.saved import SavedTensors
 from memtrack.capture.ticks import Tick
@@ -63,14 +65,18 @@ class Recorder:
         self._follows_any = model is None
         self._steps = _checked_steps(steps)
         self._max_events = max_events
-        self._observer = Observer(names)
+        self._names = names
+        self._history = AllocatorHistory() if is_usable(models) else None
+        self._snapshot: dict[str, Any] | None = None
+        self._observer = Observer(names, follows_life=self._history is None)
         self._observer.on_new_step = self._may_begin_step
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
         self._operations = OperationWatch(
             self._observer.before_operation, self._observer.after_operation
         )
-        self._saved = SavedTensors(self._observer.saved)
+        on_unpacked = self._ignore if self._history is None else self._observer.unpacked
+        self._saved = SavedTensors(self._observer.saved, on_unpacked)
         self._handles: list[RemovableHandle] = []
         self._attached = self._ended = False
         self._state = "recording"
@@ -119,6 +125,8 @@ class Recorder:
         for optimizer in observer.optimizers.all():
             observer.notice_state(optimizer)
         observer.phases.optimizers_known = bool(observer.optimizers.all())
+        if self._history is not None:
+            self._history.start()
         observer.blocks.begun = True
         observer.samples.take(observer.blocks.device_rows(), force=True)
         self._handles += torch_api.register_module_hooks(
@@ -134,8 +142,9 @@ class Recorder:
             return
         self.attach()
         self._observer.adopt_thread()
-        self._operations.active = True
-        self._operations.enter()
+        if self._history is None:
+            self._operations.active = True
+            self._operations.enter()
         if not self._saved.enter():
             self._observer.notices.add("saved_hooks_disabled")
 
@@ -153,6 +162,8 @@ class Recorder:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        if self._history is not None:
+            self._history.stop()
         self._attached = False
 
     def mark(self, label: str) -> None:
@@ -171,7 +182,13 @@ class Recorder:
         observer = self._observer
         observer.phases.close()
         observer.calls.close()
-        return observer.builder.build(self._facts(), finished_tables(observer.builder))
+        if self._history is None:
+            tables = tables_of_storages(observer)
+        else:
+            snapshot = self._snapshot or self._history.read()
+            beginning = observer.moments.base_ns + self._history.clock_offset_ns
+            tables = tables_of_history(observer, snapshot, beginning, self._names)
+        return observer.builder.build(self._facts(), tables)
 
     def finish(self, state: str = "complete") -> RecordingData:
         """End the recording, take every hook off and return it."""
@@ -188,6 +205,8 @@ class Recorder:
         observer.samples.take(observer.blocks.device_rows(), force=True)
         self._ended = True
         self._state = state
+        if self._history is not None and self._attached:
+            self._snapshot = self._history.read()
         self.detach()
         observer.blocks.release_all()
         self._call(self.on_step)
@@ -256,6 +275,9 @@ class Recorder:
             for listener in list(self.on_tick):
                 listener(tick)
 
+    def _ignore(self, call: int) -> None:
+        """Backward is followed operation by operation here."""
+
     def _call(self, listeners: list[Callable[[], None]]) -> None:
         for listener in list(listeners):
             listener()
@@ -268,7 +290,7 @@ class Recorder:
             label=", ".join(self._labels) or "model",
             state=self._state,
             evidence="measured",
-            source="storages",
+            source="storages" if self._history is None else "allocator",
             started=self._started.isoformat(timespec="seconds"),
             identifier=self._identifier,
             versions={"torch": torch.__version__, "python": platform.python_version()},

@@ -47,7 +47,7 @@ class Samples:
             memory = psutil.virtual_memory()
             used = memory.total - memory.available
             return UNKNOWN, self._process.memory_info().rss, used, memory.total
-        if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        if device.type == "cuda" and torch.cuda.is_initialized():
             reserved = torch.cuda.memory_reserved(device)
             free, total = torch.cuda.mem_get_info(device)
             return reserved, UNKNOWN, total - free, total

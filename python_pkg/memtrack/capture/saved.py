@@ -27,10 +27,17 @@ MODIFIED = (
 
 
 class SavedTensors:
-    """Pushes one pair of hooks on the calling thread; `on_saved` gets each tensor saved."""
+    """Pushes one pair of hooks on the calling thread.
 
-    def __init__(self, on_saved: Callable[[torch.Tensor], None]) -> None:
+    `on_saved` gets each tensor saved and returns a number, which `on_unpacked` gets when backward
+    reads the tensor.
+    """
+
+    def __init__(
+        self, on_saved: Callable[[torch.Tensor], int], on_unpacked: Callable[[int], None]
+    ) -> None:
         self._on_saved = on_saved
+        self._on_unpacked = on_unpacked
         self._outer: tuple[Any, Any] | None = None
         self._pushed = False
         self._disable = graph.disable_saved_tensors_hooks
@@ -62,17 +69,18 @@ class SavedTensors:
 
     def pack(self, tensor: torch.Tensor) -> Any:
         """Observe a tensor and return what autograd keeps in its place."""
-        self._on_saved(tensor)
+        token = self._on_saved(tensor)
         if self._outer is not None:
-            return self._outer[0](tensor)
+            return self._outer[0](tensor), token, 0
         alias = tensor.detach()
-        return alias, _version(alias)
+        return alias, token, _version(alias)
 
     def unpack(self, packed: Any) -> Any:
         """Return the tensor; RuntimeError, worded as torch's, when it was modified in place."""
+        alias, token, then = packed
+        self._on_unpacked(token)
         if self._outer is not None:
-            return self._outer[1](packed)
-        alias, then = packed
+            return self._outer[1](alias)
         now = _version(alias)
         if now != then:
             shape = ", ".join(map(str, alias.shape))

@@ -31,7 +31,8 @@ _MACHINERY = (
 )
 
 
-def _is_machinery(file: str) -> bool:
+def is_machinery(file: str) -> bool:
+    """Tell whether a file belongs to torch, memtrack or the notebook's machinery."""
     if file.startswith((_TORCH, _MEMTRACK, "<frozen")):
         return True
     parts = file.replace("\\", "/").split("/")
@@ -67,7 +68,7 @@ class StackReader:
     def _row(self, key: tuple[CodeType, int]) -> int:
         code, line = key
         file = code.co_filename
-        if _is_machinery(file):
+        if is_machinery(file):
             return _SKIPPED
         name = self._names(file) if self._names else file
         return self._stacks.frame(

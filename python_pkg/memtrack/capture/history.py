@@ -1,0 +1,81 @@
+"""The CUDA caching allocator's own history, borrowed without disturbing the user's.
+
+The recorder inside torch is one for the whole process. If the user has it on, it is read as it is
+and left on; otherwise it is on from `start` to `stop`, bounded, with Python stacks only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from typing import Any
+
+import torch
+
+MAX_ENTRIES = 1_000_000
+_memory: Any = getattr(torch.cuda, "memory", None)
+
+
+def is_usable(models: list[torch.nn.Module]) -> bool:
+    """Tell whether the run to come is on CUDA and its allocator can tell its history."""
+    if not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return False
+    devices = {p.device.type for model in models for p in model.parameters()}
+    if models and "cuda" not in devices:
+        return False
+    if not all(hasattr(_memory, name) for name in ("_record_memory_history", "_snapshot")):
+        return False
+    backend = getattr(torch.cuda, "get_allocator_backend", lambda: "native")()
+    return bool(backend == "native") and _has_times()
+
+
+class AllocatorHistory:
+    """One use of the allocator's history, from `start` to `stop`."""
+
+    def __init__(self) -> None:
+        self._ours = False
+        self.clock_offset_ns = 0
+        """Nanoseconds to add to `time.perf_counter_ns` to get the trace's clock."""
+
+    def start(self) -> None:
+        """Switch the history on unless it is on already."""
+        self.clock_offset_ns = _clock_offset_ns()
+        enabled = getattr(torch._C, "_cuda_isHistoryEnabled", lambda: False)
+        if enabled():
+            return
+        known = inspect.signature(_memory._record_memory_history).parameters
+        wanted = {"context": "all", "stacks": "python", "max_entries": MAX_ENTRIES}
+        options = {
+            name: value for name, value in wanted.items() if name in known or "kwargs" in known
+        }
+        _memory._record_memory_history("all", **options)
+        self._ours = True
+
+    def read(self) -> dict[str, Any]:
+        """Return the snapshot as it stands."""
+        snapshot: dict[str, Any] = _memory._snapshot()
+        return snapshot
+
+    def stop(self) -> None:
+        """Switch the history off if it was we who switched it on."""
+        if self._ours:
+            self._ours = False
+            _memory._record_memory_history(None)
+
+
+def _has_times() -> bool:
+    """Tell whether trace entries carry a time: since torch 2.2, where `allocator_settings` came."""
+    major, minor = torch.__version__.split(".")[:2]
+    return (int(major), int(minor)) >= (2, 2)
+
+
+def _clock_offset_ns() -> int:
+    """Return the epoch clock minus the monotonic one, from the closest of several readings."""
+    best_gap, best = 1 << 62, 0
+    for _ in range(20):
+        before = time.perf_counter_ns()
+        epoch = time.time_ns()
+        after = time.perf_counter_ns()
+        if after - before < best_gap:
+            best_gap, best = after - before, epoch - (before + after) // 2
+    return best
