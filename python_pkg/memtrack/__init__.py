@@ -1,15 +1,71 @@
 """Where GPU memory goes, in the notebook."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from memtrack._jupyter import (
     _jupyter_labextension_paths,
     _jupyter_nbextension_paths,
     _jupyter_server_extension_points,
 )
 from memtrack._version import __version__
+from memtrack.errors import (
+    MemtrackError,
+    NewerFormat,
+    RecordingStateError,
+    UnavailableError,
+    UnreadableFile,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from memtrack.api import Recording, open, track  # noqa: A004 - the name users read: memtrack.open
 
 __all__ = [
+    "MemtrackError",
+    "NewerFormat",
+    "Recording",
+    "RecordingStateError",
+    "UnavailableError",
+    "UnreadableFile",
+    "UsageError",
     "__version__",
     "_jupyter_labextension_paths",
     "_jupyter_nbextension_paths",
     "_jupyter_server_extension_points",
+    "load_ipython_extension",
+    "open",
+    "track",
+    "unload_ipython_extension",
 ]
+
+_LAZY = ("Recording", "open", "track")
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Add `%memtrack` and `%%memtrack`; called by `%load_ext memtrack`."""
+    from memtrack.notebook import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take back everything that loading and recording added; called by `%unload_ext memtrack`."""
+    from memtrack.notebook import unload
+
+    unload(shell)
+
+
+def __getattr__(name: str) -> Any:
+    """Load the API at its first use, so that `import memtrack` stays cheap."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'memtrack' has no attribute {name!r}")
+    return getattr(import_module("memtrack.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -17,32 +17,44 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from memtrack.i18n import ENGLISH, Text, text
+
 
 class MemtrackError(Exception):
     """An expected failure: what happened in one sentence and, where there is one, what to do.
 
     `hint` is shown after the sentence; doors print both on one line and never a traceback.
+    A `Text` can be read in every language; a plain string stays as it is.
     """
 
-    def __init__(self, sentence: str, hint: str = "") -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-        self.hint = hint
+    def __init__(self, sentence: str | Text, hint: str | Text = "") -> None:
+        super().__init__(str(sentence))
+        self.sentence = str(sentence)
+        self.hint = str(hint)
+        self._texts = (sentence, hint)
 
     def __str__(self) -> str:
-        return f"{self.sentence} {self.hint}".rstrip()
+        return self.in_language(ENGLISH)
+
+    def in_language(self, language: str) -> str:
+        """Return sentence and hint as one line in `language`."""
+        parts = [part.render(language) if isinstance(part, Text) else part for part in self._texts]
+        return " ".join(part for part in parts if part)
 
 
 class UsageError(MemtrackError):
     """Wrong use of the magic, the API or the command line."""
 
     @classmethod
-    def unknown_word(cls, kind: str, word: str, known: Iterable[str]) -> UsageError:
+    def unknown_word(cls, kind: str | Text, word: str, known: Iterable[str]) -> UsageError:
         """Build the error for a word that is none of `known`, with the closest match."""
         options = sorted(known)
         close = difflib.get_close_matches(word, options, n=1, cutoff=0.5)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(options)}."
-        return cls(f"There is no {kind} {word!r}.", hint)
+        if close:
+            hint = text("Did you mean '{word}'?", word=close[0])
+        else:
+            hint = text("Known: {words}.", words=", ".join(options))
+        return cls(text("There is no {kind} '{word}'.", kind=kind, word=word), hint)
 
 
 class UnreadableFile(MemtrackError):

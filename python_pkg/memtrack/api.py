@@ -1,0 +1,268 @@
+"""The Python door: `memtrack.track`, `memtrack.open` and the `Recording` both give.
+
+Nothing here keeps the user's model, tensors, exceptions or frames once a recording has ended.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from memtrack.analysis import LayerTable, layer_table
+from memtrack.analysis.device import devices_in_order
+from memtrack.errors import RecordingStateError, UnavailableError, UnreadableFile
+from memtrack.i18n import Text, preferred_language, text
+from memtrack.recording import RecordingData, load_recording, save_recording
+from memtrack.reports import Report, build_report, bundle
+from memtrack.reports.bounded import LIMIT_BYTES
+from memtrack.reports.report import LedgerReport, PeakPoint, TimelineReport, View
+from memtrack.units import format_bytes
+
+if TYPE_CHECKING:
+    from memtrack.capture import Recorder
+
+_SNAPSHOT_SUFFIXES = (".pickle", ".pkl", ".gz", ".xz")
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """How a recording is shown in a notebook; `payload_limit` in bytes of the notebook file."""
+
+    language: str
+    payload_limit: int = LIMIT_BYTES
+    live: bool = True
+
+
+class Recording:
+    """What one run did to memory. While it is running, every answer is as things stand now.
+
+    `peak`, `ledger`, `layers` and `timeline` are of the device with the most at stake; `report()`
+    has all of them.
+    """
+
+    def __init__(
+        self, data: RecordingData | None, presentation: Presentation | None = None
+    ) -> None:
+        self._data = data
+        self._recorder: Recorder | None = None
+        self._report: Report | None = None
+        self._presentation = presentation
+
+    @classmethod
+    def of(cls, recorder: Recorder, presentation: Presentation | None = None) -> Recording:
+        """Return the recording that `recorder` is making."""
+        recording = cls(None, presentation)
+        recording._recorder = recorder
+        return recording
+
+    def end(self, state: str = "complete") -> None:
+        """End a running recording as `complete`, `interrupted` or `failed`; harmless on an ended one."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
+        try:
+            self._data = recorder.finish(state)
+        finally:
+            recorder.detach()
+
+    @property
+    def running(self) -> bool:
+        """Whether it still grows."""
+        return self._recorder is not None
+
+    @property
+    def data(self) -> RecordingData:
+        """The columns, immutable; a running recording gives new ones each time."""
+        if self._recorder is not None:
+            return self._recorder.data()
+        if self._data is None:
+            raise RecordingStateError(text("This recording failed and has no data."))
+        return self._data
+
+    def report(self) -> Report:
+        """Return everything a reader is shown, as data."""
+        if self._recorder is not None:
+            return build_report(self.data)
+        if self._report is None:
+            self._report = build_report(self.data)
+        return self._report
+
+    @property
+    def peak(self) -> PeakPoint:
+        """The moment of the most allocated bytes; `peak.bytes` says how many."""
+        return self._view().peak
+
+    @property
+    def ledger(self) -> LedgerReport:
+        """Where the bytes are at the peak, in parts that sum to the whole."""
+        return self._view().ledger
+
+    @property
+    def layers(self) -> LayerTable:
+        """The layer table; `layers.to_pandas()` where pandas is installed."""
+        data = self.data
+        self._view()
+        return layer_table(data, devices_in_order(data)[0])
+
+    @property
+    def timeline(self) -> TimelineReport:
+        """Memory over the events of the run."""
+        return self._view().timeline
+
+    def mark(self, label: str) -> None:
+        """Name this moment in the timeline of a running recording."""
+        if self._recorder is None:
+            raise RecordingStateError(
+                text("This recording has ended: nothing can be marked in it.")
+            )
+        self._recorder.mark(label)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a `.memtrack` file and return its path; the ending is added when it is missing."""
+        return save_recording(self.data, path)
+
+    def _view(self) -> View:
+        views = self.report().views
+        if not views:
+            raise RecordingStateError(text("This recording saw no memory on any device."))
+        return views[0]
+
+    def __repr__(self) -> str:
+        if self._recorder is None and self._data is None:
+            return "<memtrack.Recording: failed>"
+        report = self.report()
+        label = f"{report.label}, running" if self.running else report.label
+        steps = f"{report.steps} step{'' if report.steps == 1 else 's'}"
+        peak = f", peak {format_bytes(report.views[0].peak.bytes)}" if report.views else ""
+        return f"<memtrack.Recording of {label}: {steps}{peak}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        from memtrack.widgets import with_live_view
+
+        shown = self._presentation or Presentation(preferred_language())
+        data, report = self.data, self.report()
+        plain = bundle(report, language=shown.language, limit_bytes=shown.payload_limit)
+        return with_live_view(plain, data, report) if shown.live else plain
+
+
+class Tracking:
+    """The context manager `track` returns; entering it gives the `Recording`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._recording = Recording.of(recorder)
+
+    def __enter__(self) -> Recording:
+        try:
+            self._recorder.attach()
+            self._recorder.enter()
+        except BaseException:
+            self._recorder.detach()
+            raise
+        return self._recording
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        recorder = self._recorder
+        del self._recorder
+        try:
+            recorder.leave()
+            self._recording.end(end_state(kind))
+        except Exception as ours:
+            if kind is None:
+                raise
+            say_failed(text("finish the recording"), ours)
+        finally:
+            recorder.detach()
+
+
+def track(
+    model: Any = None, optimizer: Any = None, *, steps: int | None = None, label: str | None = None
+) -> Tracking:
+    """Record the memory of what runs in a `with` block.
+
+    `model` is a torch.nn.Module or a list of them, `optimizer` one or a list; without a model every
+    model that runs is recorded. `steps` ends the recording after so many. `label` names the model in
+    the report.
+
+        with memtrack.track(model, optimizer) as recording:
+            train(model)
+        recording.peak.bytes
+
+    The recording can be used inside the block and after it. An exception passes through as it is.
+    """
+    recorder = load_recorder()(model, optimizer, steps=steps, label=label or "model")
+    return Tracking(recorder)
+
+
+def load_recorder() -> type[Recorder]:
+    """Return the class that records; UnavailableError where PyTorch is not installed."""
+    try:
+        from memtrack.capture import Recorder
+    except ModuleNotFoundError as missing:
+        if missing.name != "torch":
+            raise
+    else:
+        return Recorder
+    raise UnavailableError(
+        text("Recording needs PyTorch, which is not installed in this environment."),
+        text("See https://pytorch.org/get-started, or run: pip install torch"),
+    )
+
+
+def end_state(kind: type[BaseException] | None) -> str:
+    """Return the state of a recording that ended with an exception of type `kind`, or without."""
+    if kind is None:
+        return "complete"
+    return "interrupted" if issubclass(kind, KeyboardInterrupt) else "failed"
+
+
+def say_failed(doing: Text, error: BaseException, language: str = "") -> None:
+    """Tell in one line on stderr that memtrack itself failed and that the run goes on."""
+    problem = f"{type(error).__name__}: {error}".splitlines()[0]
+    sentence = text(
+        "memtrack could not {doing} ({problem}); your run goes on untracked.",
+        doing=doing,
+        problem=problem,
+    )
+    sys.stderr.write(sentence.render(language or preferred_language()) + "\n")
+
+
+def open(  # noqa: A001 - users read memtrack.open
+    path: str | os.PathLike[str], presentation: Presentation | None = None
+) -> Recording:
+    """Open a `.memtrack` file.
+
+    Raises UnreadableFile in one sentence for anything else, OSError as the system gives it.
+    """
+    source = Path(path).expanduser()
+    if source.suffix in _SNAPSHOT_SUFFIXES and source.is_file():
+        sentence = text("{path} looks like a PyTorch snapshot.", path=str(source))
+        raise UnreadableFile(sentence, text("This version opens .memtrack files."))
+    return Recording(load_recording(source), presentation)
+
+
+def missing_file(path: str | os.PathLike[str], error: OSError) -> UnreadableFile:
+    """Return the error for a file that the system could not give, with the closest name beside it."""
+    source = Path(path).expanduser()
+    reason = error.strerror or type(error).__name__
+    close = difflib.get_close_matches(source.name, _names_beside(source), n=1)
+    hint = text("Did you mean '{word}'?", word=str(source.with_name(close[0]))) if close else ""
+    return UnreadableFile(f"{source}: {reason}.", hint)
+
+
+def _names_beside(source: Path) -> Sequence[str]:
+    try:
+        return os.listdir(source.parent)
+    except OSError:
+        return ()

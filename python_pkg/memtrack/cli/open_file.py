@@ -1,0 +1,64 @@
+"""`memtrack open FILE`: the report of a recording as text, or its summary as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from typing import Any
+
+from memtrack.api import missing_file
+from memtrack.api import open as open_recording
+from memtrack.reports import Report, render_text
+from memtrack.reports.payload import encode_report
+
+_SHARED_KEYS = (
+    "schema",
+    "identifier",
+    "state",
+    "evidence",
+    "label",
+    "started",
+    "versions",
+    "steps",
+    "step_ns",
+    "notices",
+)
+_VIEW_KEYS = ("device", "headline", "details", "peak", "ledger")
+
+
+def add_arguments(commands: Any) -> None:
+    """Add the command to the subparsers of `memtrack`."""
+    parser = commands.add_parser("open", help="show the report of a recording")
+    parser.add_argument("file", metavar="FILE", help="a .memtrack file")
+    parser.add_argument(
+        "--json", action="store_true", help="print what the report says as one JSON object"
+    )
+
+
+def run(options: argparse.Namespace, language: str) -> int:
+    """Print the report."""
+    try:
+        report = open_recording(options.file).report()
+    except OSError as error:
+        raise missing_file(options.file, error) from None
+    if options.json:
+        print(json.dumps(summary(report), ensure_ascii=False, indent=2))
+    else:
+        print(render_text(report, width=_columns(), language=language))
+    return 0
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """Return the report's payload without its columns; a peak's layer is given by its path."""
+    payload, _ = encode_report(report)
+    shared = {key: payload[key] for key in _SHARED_KEYS}
+    views = [{key: view[key] for key in _VIEW_KEYS} for view in payload["views"]]
+    for view in views:
+        row = view["peak"]["layer"]
+        view["peak"] = {**view["peak"], "layer": report.layers.path[row] if row >= 0 else None}
+    return {**shared, "views": views}
+
+
+def _columns() -> int:
+    return min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)

@@ -1,0 +1,36 @@
+"""Completion after `%memtrack`: sub-commands and options, from the table of words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
+
+_KEYS = ("%memtrack", "%%memtrack")
+
+
+def complete(_: Any, event: Any) -> list[str]:
+    """Return what may come next; nothing where it is a name of the user's, which IPython knows."""
+    before = event.line.split()
+    starting_word = not event.line.endswith((" ", "\t"))
+    done = before[1:-1] if starting_word and len(before) > 1 else before[1:]
+    word = before[-1] if starting_word and len(before) > 1 else ""
+    if word.startswith("-"):
+        return [option for option in OPTIONS if option not in done]
+    if not done and not before[0].startswith("%%"):
+        return [command for command in SUB_COMMANDS if command.startswith(word)]
+    return []
+
+
+def add_completion(shell: Any) -> None:
+    """Offer words after `%memtrack` where the shell has completion hooks."""
+    for key in _KEYS:
+        shell.set_hook("complete_command", complete, str_key=key)
+
+
+def remove_completion(shell: Any) -> None:
+    """Take the hooks off again."""
+    dispatcher = shell.strdispatchers.get("complete_command")
+    for key in _KEYS:
+        if dispatcher is not None:
+            dispatcher.strs.pop(key, None)

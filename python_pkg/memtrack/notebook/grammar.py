@@ -1,0 +1,180 @@
+"""The text after `%memtrack` to a request. Pure: nothing is evaluated and no shell is needed.
+
+A word ends at white space outside brackets and quotes, so `models["a b"]` and `[gen, disc]` are
+one word each.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from memtrack.errors import UsageError
+from memtrack.i18n import text
+from memtrack.notebook.words import HELP_WORDS, LATER, OPTIONS, SUB_COMMANDS
+
+CELL_MARK = "%%"
+"""First word of the line that `%%memtrack` becomes: the request is for this cell alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Record `model` (an expression, "" for none): the coming steps, or this cell alone."""
+
+    model: str
+    optimizer: str = ""
+    steps: int | None = None
+    label: str = ""
+    this_cell: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Run a sub-command with its argument as written."""
+
+    name: str
+    argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowLatest:
+    """Show the latest report."""
+
+
+Request: TypeAlias = Track | Command | ShowLatest
+
+
+def parse_line(line: str) -> Request:
+    """Return what the text after `%memtrack` asks for; raise UsageError in one sentence."""
+    words = split_words(line)
+    if not words:
+        return ShowLatest()
+    first = words[0]
+    if first == CELL_MARK:
+        return _parse_track(words[1:], this_cell=True)
+    rest = line.strip()[len(first) :].strip()
+    if first in HELP_WORDS:
+        return Command("help")
+    if first in LATER:
+        raise not_yet(f"%memtrack {first}")
+    if first == "track":
+        return _parse_tracked_by_name(words[1:])
+    if first in SUB_COMMANDS:
+        return _parse_command(first, rest)
+    return _parse_track(words, this_cell=False)
+
+
+def parse_cell(line: str) -> Track:
+    """Return what the text after `%%memtrack` asks for; raise UsageError in one sentence."""
+    words = split_words(line)
+    if words and (words[0] in SUB_COMMANDS or words[0] in HELP_WORDS):
+        sentence = text("%%memtrack records a cell; '{word}' is for a line.", word=words[0])
+        raise UsageError(sentence, f"%memtrack {line.strip()}")
+    if words and words[0] in LATER:
+        raise not_yet(f"%memtrack {words[0]}")
+    return _parse_track(words, this_cell=True)
+
+
+def not_yet(command: str) -> UsageError:
+    """Return the error for a sub-command that a later version brings."""
+    return UsageError(text("{command} is not available in this version yet.", command=command))
+
+
+def _parse_command(name: str, rest: str) -> Command:
+    argument = SUB_COMMANDS[name].argument
+    if rest and not argument:
+        hint = text("A model of that name: %memtrack track {name}", name=name)
+        raise UsageError(text("%memtrack {name} takes nothing after it.", name=name), hint)
+    if argument and not rest:
+        usage = f"%memtrack {name} {argument}"
+        raise UsageError(text("Something is missing: {usage}", usage=usage))
+    return Command(name, unquote(rest))
+
+
+def _parse_tracked_by_name(words: list[str]) -> Track:
+    if not words or words[0].startswith("--"):
+        raise UsageError(text("Something is missing: {usage}", usage="%memtrack track MODEL"))
+    return _parse_track(words, this_cell=False)
+
+
+def _parse_track(words: list[str], *, this_cell: bool) -> Track:
+    models: list[str] = []
+    values: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            models.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if name not in OPTIONS:
+            raise UsageError.unknown_word(text("option"), name, OPTIONS)
+        if name in values:
+            raise UsageError(text("{option} is given twice.", option=name))
+        values[name] = value if equals else next(rest, "")
+        if not values[name] or values[name].startswith("--"):
+            usage = f"{name} {OPTIONS[name].value}"
+            raise UsageError(text("Something is missing: {usage}", usage=usage))
+    _assert_one_model(models, this_cell)
+    return Track(
+        model="".join(models),
+        optimizer=values.get("--optimizer", ""),
+        steps=_parse_steps(values.get("--steps")),
+        label=unquote(values.get("--label", "")),
+        this_cell=this_cell,
+    )
+
+
+def _assert_one_model(models: list[str], this_cell: bool) -> None:
+    if len(models) > 1:
+        names = [name.strip(",") for name in models]
+        hint = text("Several models: {usage}", usage=f"[{', '.join(names)}]")
+        raise UsageError(text("'{word}' is one word too many.", word=models[1]), hint)
+    if not models and not this_cell:
+        hint = text("%memtrack MODEL [--optimizer OPT] [--steps N] names it first.")
+        raise UsageError(text("Which model?"), hint)
+
+
+def _parse_steps(value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not re.fullmatch(r"\d+", value) or int(value) < 1:
+        sentence = text("--steps takes a whole number from 1 up, not '{value}'.", value=value)
+        raise UsageError(sentence)
+    return int(value)
+
+
+_OPENING = {"(": ")", "[": "]", "{": "}"}
+
+
+def split_words(line: str) -> list[str]:
+    """Split at white space outside brackets and quotes; the words keep their quotes."""
+    words: list[str] = []
+    begin = -1
+    closing: list[str] = []
+    quote = ""
+    for at, char in enumerate(line):
+        if char.isspace() and not closing and not quote:
+            if begin >= 0:
+                words.append(line[begin:at])
+            begin = -1
+            continue
+        begin = at if begin < 0 else begin
+        if quote:
+            quote = "" if char == quote and line[at - 1] != "\\" else quote
+        elif char in "'\"":
+            quote = char
+        elif char in _OPENING:
+            closing.append(_OPENING[char])
+        elif closing and char == closing[-1]:
+            closing.pop()
+    if begin >= 0:
+        words.append(line[begin:])
+    return words
+
+
+def unquote(word: str) -> str:
+    """Return `word` without the pair of quotes around it, if it has one."""
+    if len(word) >= 2 and word[0] in "'\"" and word[-1] == word[0]:
+        return word[1:-1]
+    return word

@@ -1,0 +1,50 @@
+"""The help of `%memtrack`, made from the table of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from memtrack.i18n import ENGLISH, Text, text
+from memtrack.notebook.words import EXAMPLES, OPTIONS, SUB_COMMANDS
+
+_Rows: TypeAlias = Sequence[tuple[str, Text]]
+
+_INTRODUCTION = text("Show where the memory of a PyTorch model goes: by layer, phase and cause.")
+_MODEL = text("MODEL and OPT are names or expressions of this notebook.")
+_EXPLAINED = (
+    ("%memtrack", text("show the latest report")),
+    ("%memtrack MODEL [OPTIONS]", text("record the coming steps of MODEL")),
+    ("%%memtrack [MODEL] [OPTIONS]", text("record this cell, of any model if none is named")),
+)
+
+
+def help_text(language: str = ENGLISH) -> str:
+    """Return the complete help in `language`, at most 80 columns wide in English."""
+    commands = [
+        (f"%memtrack {command.name} {command.argument}".rstrip(), command.help)
+        for command in SUB_COMMANDS.values()
+    ]
+    options = [(f"{option.name} {option.value}", option.help) for option in OPTIONS.values()]
+    parts = [
+        _INTRODUCTION.render(language),
+        _rows(_EXPLAINED, language),
+        _MODEL.render(language),
+        _section(text("Options"), options, language),
+        _section(text("Sub-commands"), commands, language),
+        _section(text("Examples"), [], language) + _examples(language),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: Text, rows: _Rows, language: str) -> str:
+    return f"{title.render(language)}:\n{_rows(rows, language)}"
+
+
+def _examples(language: str) -> str:
+    return "\n".join(f"  {code}\n      {what.render(language)}" for code, what in EXAMPLES)
+
+
+def _rows(rows: _Rows, language: str) -> str:
+    width = max((len(left) for left, _ in rows), default=0)
+    return "\n".join(f"  {left:<{width}}  {right.render(language)}" for left, right in rows)

@@ -1,0 +1,176 @@
+"""`%memtrack` and `%%memtrack`: a request to what it asks for.
+
+Errors for the user end here as IPython's one-line UsageError. It is raised where nothing of the
+user's is in reach, since IPython keeps the exception with its frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from IPython.core.error import UsageError as ShellUsageError
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    magics_class,
+    needs_local_scope,
+    no_var_expand,
+)
+from traitlets import Bool, Int, Unicode
+
+from memtrack.api import Presentation, Recording, end_state, load_recorder, missing_file
+from memtrack.api import open as open_recording
+from memtrack.errors import MemtrackError
+from memtrack.i18n import preferred_language, text
+from memtrack.notebook.cells import cell_namer
+from memtrack.notebook.grammar import Command, ShowLatest, Track, parse_cell, parse_line
+from memtrack.notebook.help import help_text
+from memtrack.notebook.output import Output, say
+from memtrack.notebook.plan import Plan
+from memtrack.notebook.targets import find_target
+from memtrack.notebook.watch import Watch, failure_of
+from memtrack.reports.bounded import LIMIT_BYTES
+from memtrack.widgets import new_model
+from memtrack.widgets.live import LiveUpdates, answers_while_busy
+
+
+@magics_class
+class MemtrackMagics(Magics):
+    """What `%load_ext memtrack` adds to a shell. `%config MemtrackMagics` shows its settings."""
+
+    language = Unicode(
+        "", help="Language of sentences, such as en or zh_CN; empty for that of the system."
+    ).tag(config=True)
+    live = Bool(True, help="Show the run while it goes on, where the front end can.").tag(
+        config=True
+    )
+    payload_limit = Int(
+        LIMIT_BYTES, min=10_000, help="Most bytes of one report in the notebook file."
+    ).tag(config=True)
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell=shell)
+        self._shell = shell
+        self._watch: Watch | None = None
+        self._commands = {
+            "help": self._help,
+            "off": self._off,
+            "status": self._status,
+            "mark": self._mark,
+            "open": self._open,
+        }
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    def memtrack(
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+    ) -> Recording | None:
+        """Answer one line or cell; the help made from the table of words replaces this."""
+        try:
+            return self._answer(line, cell, local_ns)
+        except MemtrackError as error:
+            problem = error.in_language(self._language())
+        del local_ns
+        raise ShellUsageError(problem)
+
+    memtrack.__doc__ = help_text()
+
+    def end(self) -> None:
+        """End what is being recorded."""
+        if self._watch is not None:
+            self._watch.end()
+
+    def _answer(
+        self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
+    ) -> Recording | None:
+        request = parse_line(line) if cell is None else parse_cell(line)
+        if isinstance(request, Command):
+            return self._commands[request.name](self._expanded(request.argument))
+        if isinstance(request, ShowLatest):
+            return self._latest()
+        names = {**self._shell.user_ns, **(local_ns or {})}
+        watch = self._track(request, names)
+        if cell is not None:
+            self._run_cell(watch, cell)
+        return None
+
+    def _track(self, request: Track, names: Mapping[str, Any]) -> Watch:
+        recorder_type = load_recorder()
+        target = find_target(request.model, request.optimizer, request.label, names)
+        recorder = recorder_type(
+            target.models,
+            target.optimizers,
+            steps=request.steps,
+            label=target.labels,
+            names=cell_namer(self._shell),
+        )
+        self.end()
+        shown = self._presentation()
+        model = new_model(self._shell) if self.live else None
+        plan = Plan(target.subject, request.steps, request.this_cell, shown.language)
+        recording = Recording.of(recorder, shown)
+        watch = Watch(self._shell, plan, recorder, recording, Output(self._shell, shown, model))
+        busy = answers_while_busy(self._shell)
+        watch.begin(None if model is None else LiveUpdates(model, recorder, busy))
+        self._watch = watch
+        return watch
+
+    def _run_cell(self, watch: Watch, cell: str) -> None:
+        """Run a cell that came through `run_cell_magic`, by name, rather than as a cell."""
+        result = None
+        try:
+            result = self._shell.run_cell(cell)
+        finally:
+            watch.end(end_state(failure_of(result)))
+
+    def _latest(self) -> Recording:
+        watch = self._watch
+        if watch is None:
+            raise MemtrackError(
+                text("Nothing has been recorded yet."), text("%memtrack MODEL records a model.")
+            )
+        if not watch.has_report:
+            raise MemtrackError(watch.status())
+        return watch.recording
+
+    def _help(self, _: str) -> None:
+        self._shell.display_pub.publish({"text/plain": help_text(self._language())}, {})
+
+    def _off(self, _: str) -> None:
+        if self._watch is None or not self._watch.running:
+            say(self._shell, text("Nothing is being recorded."), self._language())
+            return
+        self._watch.end()
+
+    def _status(self, _: str) -> None:
+        watch = self._watch
+        nothing = text("Nothing is being recorded. %memtrack MODEL records a model.")
+        say(self._shell, nothing if watch is None else watch.status(), self._language())
+
+    def _mark(self, label: str) -> None:
+        if self._watch is None or not self._watch.running:
+            raise MemtrackError(
+                text("Nothing is being recorded, so nothing can be marked."),
+                text("%memtrack MODEL records a model."),
+            )
+        self._watch.recording.mark(label)
+
+    def _open(self, path: str) -> Recording:
+        try:
+            return open_recording(path, self._presentation())
+        except OSError as error:
+            raise missing_file(path, error) from None
+
+    def _expanded(self, argument: str) -> str:
+        """Fill in `$name` and `{name}` as IPython does for other magics."""
+        if "$" not in argument and "{" not in argument:
+            return argument
+        return str(self._shell.var_expand(argument))
+
+    def _presentation(self) -> Presentation:
+        return Presentation(self._language(), self.payload_limit, self.live)
+
+    def _language(self) -> str:
+        return self.language or preferred_language()

@@ -1,0 +1,67 @@
+"""The table of what `%memtrack` understands: its sub-commands and options, each with its help.
+
+Parser, help and completion read this table and nothing else, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memtrack.i18n import Text, text
+
+
+@dataclass(frozen=True, slots=True)
+class SubCommand:
+    """A word after `%memtrack`; `argument` is what follows it, "" where nothing may."""
+
+    name: str
+    argument: str
+    help: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of `%memtrack MODEL`; `value` stands for what follows it."""
+
+    name: str
+    value: str
+    help: Text
+
+
+SUB_COMMANDS = {
+    command.name: command
+    for command in (
+        SubCommand("off", "", text("end the recording; its report stays")),
+        SubCommand("status", "", text("say in one line what is being recorded")),
+        SubCommand("mark", "LABEL", text("name this moment, to find it in the timeline")),
+        SubCommand("open", "PATH", text("show the report of a .memtrack file")),
+        SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
+        SubCommand("help", "", text("show this help")),
+    )
+}
+
+LATER = ("summary", "explain", "predict", "advise", "who", "free", "save", "history", "diff", "gpu")
+"""Sub-commands that are known but not there yet: each leaves this line when it comes."""
+
+OPTIONS = {
+    option.name: option
+    for option in (
+        Option(
+            "--optimizer",
+            "OPT",
+            text("the optimizer, or a list of them; found by itself if not given"),
+        ),
+        Option("--steps", "N", text("stop by itself after N steps")),
+        Option("--label", "NAME", text("what the report calls the model")),
+    )
+}
+
+HELP_WORDS = ("help", "-h", "--help", "?")
+
+EXAMPLES = (
+    ("%memtrack model", text("record the coming steps, in whichever cells they run")),
+    ("%memtrack trainer.model --steps 5", text("record five steps, then stop")),
+    ("%memtrack [gen, disc] --optimizer [opt_g, opt_d]", text("two models, two optimizers")),
+    ("%%memtrack model", text("record this cell")),
+    ("%memtrack", text("show the latest report again")),
+)

@@ -1,0 +1,110 @@
+"""Ticks of a running recording to its widget, at a bounded cost and only while someone looks.
+
+Flow control: a browser answers each tick that it draws. On kernels that read messages while a cell
+runs, silence means that nobody looks: ticks stop being made until a message comes. Other kernels
+read the answers only after the cell, so there ticks go on, which their bounded cost allows.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from memtrack.i18n import preferred_language, text
+
+if TYPE_CHECKING:
+    from memtrack.capture import Recorder, Tick
+    from memtrack.widgets.model import ReportModel
+
+UNSEEN_TICKS = 20
+MOST_OF_TIME = 0.01
+"""Share of the time that may go into sending: a tick that would exceed it is left out."""
+
+
+class LiveUpdates:
+    """Sends the ticks of one recorder to one widget until `stop`."""
+
+    def __init__(self, model: ReportModel, recorder: Recorder, answers_while_busy: bool) -> None:
+        self._model = model
+        self._recorder: Recorder | None = recorder
+        self._answers_while_busy = answers_while_busy
+        self._began_ns = time.perf_counter_ns()
+        self._spent_ns = 0
+        self._sent = 0
+        self._unseen = 0
+        self.paused = False
+        model.on_seen = self._seen
+        recorder.on_tick.append(self._tick)
+
+    def stop(self) -> None:
+        """Send no more; harmless when stopped."""
+        recorder, self._recorder = self._recorder, None
+        self._model.on_seen = None
+        if recorder is not None and self._tick in recorder.on_tick:
+            recorder.on_tick.remove(self._tick)
+
+    def _tick(self, tick: Tick) -> None:
+        recorder = self._recorder
+        if recorder is None:
+            return
+        if self._answers_while_busy and self._unseen >= UNSEEN_TICKS:
+            self._pause(recorder)
+            return
+        now_ns = time.perf_counter_ns()
+        if self._spent_ns > MOST_OF_TIME * (now_ns - self._began_ns):
+            return
+        try:
+            self._send(recorder.state, tick)
+        except Exception as error:  # noqa: BLE001 - the live view may fail, the run may not
+            self._fail(error)
+        self._spent_ns += time.perf_counter_ns() - now_ns
+
+    def _send(self, state: str, tick: Tick) -> None:
+        if self._model.send_if_free(tick_message(self._sent + 1, state, tick)):
+            self._sent += 1
+            self._unseen += 1
+
+    def _pause(self, recorder: Recorder) -> None:
+        # The order lets a message from another thread come between the two without harm.
+        self.paused = True
+        if self._tick in recorder.on_tick:
+            recorder.on_tick.remove(self._tick)
+
+    def _seen(self) -> None:
+        """Go on, since a browser looks. May run on another thread."""
+        self._unseen = 0
+        recorder = self._recorder
+        if self.paused and recorder is not None:
+            self.paused = False
+            recorder.on_tick.append(self._tick)
+
+    def _fail(self, error: Exception) -> None:
+        self.stop()
+        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        sentence = text(
+            "memtrack stopped its live view ({problem}); recording goes on.", problem=problem
+        )
+        sys.stderr.write(sentence.render(preferred_language()) + "\n")
+
+
+def tick_message(number: int, state: str, tick: Tick) -> dict[str, Any]:
+    """Return a tick as the browser gets it: plain JSON of a few kilobytes."""
+    return {
+        "type": "tick",
+        "tick": number,
+        "state": state,
+        "step": tick.step,
+        "phase": tick.phase,
+        "allocated": tick.allocated,
+        "peak": tick.peak,
+        "reserved": tick.reserved,
+        "elapsed_ns": tick.elapsed_ns,
+        "points": {"time_ns": tick.time_ns, "allocated": tick.allocated_series},
+    }
+
+
+def answers_while_busy(shell: Any) -> bool:
+    """Tell whether the kernel of `shell` reads a browser's messages while a cell runs."""
+    kernel = getattr(shell, "kernel", None)
+    return bool(getattr(kernel, "_supports_kernel_subshells", False))
