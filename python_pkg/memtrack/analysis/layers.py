@@ -173,7 +173,8 @@ def _outputs(data: RecordingData) -> dict[str, Array | Sequence[str]]:
 
 def _around_calls(data: RecordingData, levels: Array, step: int) -> dict[str, Array]:
     calls, layers = data.calls, len(data.layers)
-    rows = np.flatnonzero((calls["kind"] == CallKind.FORWARD) & (call_steps(data) == step))
+    ended = (calls["kind"] == CallKind.FORWARD) & (calls["end"] >= calls["start"])
+    rows = np.flatnonzero(ended & (call_steps(data) == step))
     layer, start, end = calls["layer"][rows], calls["start"][rows], calls["end"][rows]
     change = np.zeros(layers, dtype=np.int64)
     np.add.at(change, layer, levels[end] - levels[start])
@@ -185,14 +186,15 @@ def _around_calls(data: RecordingData, levels: Array, step: int) -> dict[str, Ar
 
 def _times(data: RecordingData) -> dict[str, Array]:
     calls = data.calls
-    forward = np.flatnonzero(calls["kind"] == CallKind.FORWARD)
-    backward = np.flatnonzero(calls["backward_start"] >= 0)
-    return {
-        "forward_ns": _median_of_steps(data, forward, calls["end_ns"] - calls["start_ns"]),
-        "backward_ns": _median_of_steps(
-            data, backward, calls["backward_end_ns"] - calls["backward_start_ns"]
-        ),
-    }
+    spans = {}
+    for window in ("forward", "backward"):
+        prefix = "backward_" if window == "backward" else ""
+        start, end = calls[f"{prefix}start_ns"], calls[f"{prefix}end_ns"]
+        seen = (start >= 0) & (end >= start)
+        if window == "forward":
+            seen &= calls["kind"] == CallKind.FORWARD
+        spans[f"{window}_ns"] = _median_of_steps(data, np.flatnonzero(seen), end - start)
+    return spans
 
 
 def _median_of_steps(data: RecordingData, rows: Array, duration: Array) -> Array:

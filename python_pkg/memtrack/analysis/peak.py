@@ -56,12 +56,13 @@ def layer_peaks(data: RecordingData, levels: Array) -> Array:
     A call runs from its first to its last cut, both included, in forward and in backward.
     """
     calls = data.calls
-    seen = np.flatnonzero(calls["backward_start"] >= 0)
-    first = np.concatenate((calls["start"], calls["backward_start"][seen]))
-    last = np.concatenate((calls["end"], calls["backward_end"][seen]))
-    layer = np.concatenate((calls["layer"], calls["layer"][seen]))
+    first = np.concatenate((calls["start"], calls["backward_start"]))
+    last = np.concatenate((calls["end"], calls["backward_end"]))
+    # A window without a start was not seen, one without an end is still open on another thread.
+    seen = (first >= 0) & (last >= first)
     peaks = np.full(len(data.layers), -1, dtype=np.int64)
-    np.maximum.at(peaks, layer, largest_in_ranges(levels, first, last))
+    most = largest_in_ranges(levels, first[seen], last[seen])
+    np.maximum.at(peaks, np.tile(calls["layer"], 2)[seen], most)
     return peaks
 
 

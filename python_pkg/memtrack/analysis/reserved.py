@@ -53,12 +53,13 @@ def _from_history(data: RecordingData, device: int, cuts: Array, levels: Array) 
     change -= np.where(here & np.isin(kind, _SHRINKS), size, 0)
     grown = np.concatenate(([0], np.cumsum(change)))
     sample = samples_of(data, device, "reserved")
+    if not len(sample) and not change.any():
+        return None
+    # What was reserved before the first event: by the first sample, and enough for what is in use.
+    before = int((levels - grown).max())
     if len(sample):
         first = sample[0]
-        before = data.samples["reserved"][first] - grown[data.samples["cut"][first]]
-    elif change.any():
-        before = (levels - grown).max()  # the least that holds what is in use at every cut
-    else:
-        return None
+        known = data.samples["reserved"][first] - grown[data.samples["cut"][first]]
+        before = max(before, int(known))
     held: Array = grown + before
     return held[cuts]

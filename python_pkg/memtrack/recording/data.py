@@ -139,6 +139,7 @@ def check(data: RecordingData) -> None:
     _check_references(data)
     _check_lives(data)
     _check_phases(data)
+    _check_windows(data)
     _check_layers(data)
 
 
@@ -218,6 +219,24 @@ def _check_phases(data: RecordingData) -> None:
     assert phases["step"][0] == 0 and ((steps == 0) | (steps == 1)).all(), (
         "steps are not counted up"
     )
+
+
+_CUTS = (
+    ("calls", "start"),
+    ("calls", "end"),
+    ("calls", "backward_start"),
+    ("calls", "backward_end"),
+    ("saved", "cut"),
+    ("marks", "cut"),
+    ("samples", "cut"),
+)
+
+
+def _check_windows(data: RecordingData) -> None:
+    for table, column in _CUTS:
+        _assert_within(data.tables[table][column], data.cuts + 1, f"{table}.{column}")
+    assert (data.calls["layer"] >= 0).all(), "a call without a layer"
+    assert (data.saved["allocation"] >= 0).all(), "something saved without an allocation"
 
 
 def _check_layers(data: RecordingData) -> None:

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import os
-import tempfile
+import secrets
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from memtrack.errors import NewerFormat, UnreadableFile
+from memtrack.i18n import text
+from memtrack.recording.categories import Category, PhaseKind
 from memtrack.recording.data import Facts, Notice, RecordingData
 from memtrack.recording.tables import TABLES, Array, Table
 
@@ -40,7 +44,7 @@ def save_recording(data: RecordingData, path: str | os.PathLike[str]) -> Path:
         _written_whole(target) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
     ):
-        archive.writestr("meta.json", json.dumps(_meta(data), ensure_ascii=False, indent=1))
+        archive.writestr("meta.json", json.dumps(_meta(data), indent=1))
         for name, column in _members(data):
             archive.writestr(f"{name}.npy", _npy(column))
     return target
@@ -53,28 +57,36 @@ def load_recording(path: str | os.PathLike[str]) -> RecordingData:
     and other OSError as the system gives them.
     """
     source = Path(path)
-    try:
-        with zipfile.ZipFile(source) as archive:
-            meta = json.loads(archive.read("meta.json"))
-            _assert_readable(meta, source)
-            names = set(archive.namelist())
-            columns = {
-                name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
-                for name in _member_names()
-                if f"{name}.npy" in names
-            }
-        data = _assemble(meta, columns)
-        data.self_check()
-    except UnreadableFile:
-        raise
-    except OSError:
-        raise
-    except Exception as error:
-        hint = "It may be cut short; save or copy it again."
-        raise UnreadableFile(
-            f"{source} is not a readable memtrack recording ({error}).", hint
-        ) from error
+    with source.open("rb") as file:
+        try:
+            data = _read(file, source)
+            data.self_check()
+        except UnreadableFile:
+            raise
+        except Exception as error:
+            raise _unreadable(source, error) from error
     return data
+
+
+def _read(file: BinaryIO, source: Path) -> RecordingData:
+    with zipfile.ZipFile(file) as archive:
+        names = set(archive.namelist())
+        known = json.loads(archive.read("meta.json")) if "meta.json" in names else None
+        meta = _readable_meta(known, source)
+        columns = {
+            name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+            for name in _member_names()
+            if f"{name}.npy" in names
+        }
+    return _assemble(meta, columns)
+
+
+def _unreadable(source: Path, error: Exception) -> UnreadableFile:
+    problem = (str(error).splitlines() or [type(error).__name__])[0]
+    sentence = text(
+        "{path} is not a readable memtrack recording ({problem}).", path=source, problem=problem
+    )
+    return UnreadableFile(sentence, text("It may be cut short; save or copy it again."))
 
 
 def _meta(data: RecordingData) -> dict[str, Any]:
@@ -94,15 +106,20 @@ def _meta(data: RecordingData) -> dict[str, Any]:
     }
 
 
-def _assert_readable(meta: Any, source: Path) -> None:
+def _readable_meta(meta: Any, source: Path) -> Mapping[str, Any]:
     if not isinstance(meta, dict) or meta.get("schema") != SCHEMA:
-        raise UnreadableFile(f"{source} is a zip file but not a memtrack recording.")
+        sentence = text("{path} is a zip file but not a memtrack recording.", path=source)
+        raise UnreadableFile(sentence)
     major = int(meta["version"][0])
     if major > VERSION[0]:
-        hint = "Update memtrack to open it."
-        raise NewerFormat(
-            f"{source} was written in format {major}; this memtrack reads {VERSION[0]}.", hint
+        sentence = text(
+            "{path} was written in format {major}; this memtrack reads {known}.",
+            path=source,
+            major=major,
+            known=VERSION[0],
         )
+        raise NewerFormat(sentence, text("Update memtrack to open it."))
+    return meta
 
 
 def _member_names() -> list[str]:
@@ -124,14 +141,14 @@ def _assemble(meta: Mapping[str, Any], columns: Mapping[str, Array]) -> Recordin
     blob, offsets = columns["strings/bytes"].tobytes(), columns["strings/offsets"].tolist()
     strings = tuple(
         blob[begin:end].decode("utf-8", "surrogatepass")
-        for begin, end in zip(offsets, offsets[1:], strict=False)
+        for begin, end in itertools.pairwise(offsets)
     )
     tables = {}
     for name, specs in TABLES.items():
         present = {
             column: columns[f"{name}/{column}"] for column in specs if f"{name}/{column}" in columns
         }
-        tables[name] = Table(name, present)
+        tables[name] = Table(name, _known_codes(name, present))
     notices = tuple(Notice(notice["id"], notice["values"]) for notice in meta.get("notices", ()))
     facts = Facts(
         label=str(meta.get("label", "model")),
@@ -147,6 +164,16 @@ def _assemble(meta: Mapping[str, Any], columns: Mapping[str, Array]) -> Recordin
     return RecordingData(facts, strings, tables)
 
 
+def _known_codes(table: str, columns: dict[str, Array]) -> dict[str, Array]:
+    """Replace the codes that a newer minor version added by the one for anything else."""
+    known = {"allocations": ("category", Category.UNKNOWN), "phases": ("kind", PhaseKind.OTHER)}
+    if table in known and known[table][0] in columns:
+        column, rest = known[table]
+        codes = columns[column]
+        columns[column] = np.where(codes < len(type(rest)), codes, np.uint8(rest))
+    return columns
+
+
 def _npy(column: Array) -> bytes:
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, np.ascontiguousarray(column), allow_pickle=False)
@@ -155,11 +182,12 @@ def _npy(column: Array) -> bytes:
 
 @contextlib.contextmanager
 def _written_whole(target: Path) -> Iterator[Any]:
-    handle, temporary = tempfile.mkstemp(
-        prefix=f".{target.name}.", suffix=".part", dir=target.parent
-    )
+    target = Path(os.path.realpath(target))  # a link goes on pointing to the file
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
+            if target.exists():
+                shutil.copymode(target, temporary)
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -1,0 +1,109 @@
+"""Which file is what, told from its first bytes, and who reads it.
+
+A reader is added as a row of `READERS`. Names of files are never trusted: a recording that was
+renamed opens, and something else called `.memtrack` is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import lzma
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from memtrack.errors import UnavailableError, UnreadableFile
+from memtrack.i18n import Text, text
+from memtrack.recording import RecordingData, load_recording
+
+HEAD_BYTES = 64
+_ZIP = b"PK\x03\x04"
+_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_PICKLE_PROTOCOLS = range(2, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format: `matches` sees the first bytes of the file, unpacked, `read` takes its path.
+
+    `read` raises a MemtrackError in one sentence for a file that it cannot make a recording of.
+    """
+
+    name: str
+    matches: Callable[[bytes], bool]
+    read: Callable[[Path], RecordingData]
+
+
+def open_recording(path: str | os.PathLike[str]) -> RecordingData:
+    """Read a file as whatever it is.
+
+    Raises UnreadableFile for one that is missing, damaged or of no known format, UnavailableError
+    for one of a format that this version only recognises. Each says so in one line.
+    """
+    source = Path(path).expanduser()
+    head = _head(source)
+    for reader in READERS:
+        if reader.matches(head):
+            return reader.read(source)
+    if not head:
+        raise UnreadableFile(text("{path} is empty.", path=source))
+    raise UnreadableFile(
+        text("{path} is not a file that memtrack knows.", path=source),
+        text("It opens recordings, which end in .memtrack."),
+    )
+
+
+def _is_snapshot(head: bytes) -> bool:
+    return len(head) > 1 and head[0] == 0x80 and head[1] in _PICKLE_PROTOCOLS
+
+
+def _refuse_snapshot(source: Path) -> NoReturn:
+    raise UnavailableError(
+        text("{path}: opening torch snapshots is not available in this version yet.", path=source)
+    )
+
+
+READERS = (
+    Reader("memtrack recording", lambda head: head.startswith(_ZIP), load_recording),
+    Reader("torch snapshot", _is_snapshot, _refuse_snapshot),
+)
+
+
+def _head(source: Path) -> bytes:
+    """Return the first bytes of a file, of a compressed one those inside."""
+    try:
+        with source.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except FileNotFoundError as missing:
+        raise UnreadableFile(
+            text("There is no file {path}.", path=source), _closest(source)
+        ) from missing
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+        sentence = text("{path} cannot be read ({problem}).", path=source, problem=problem)
+        raise UnreadableFile(sentence) from error
+    return _unpacked_head(source, head)
+
+
+def _unpacked_head(source: Path, head: bytes) -> bytes:
+    openers: dict[bytes, Callable[..., Any]] = {_GZIP: gzip.open, _XZ: lzma.open}
+    opener = next((openers[magic] for magic in openers if head.startswith(magic)), None)
+    if opener is None:
+        return head
+    try:
+        with opener(source, "rb") as file:
+            return bytes(file.read(HEAD_BYTES))
+    except (OSError, EOFError, lzma.LZMAError):
+        return head
+
+
+def _closest(missing: Path) -> Text | str:
+    try:
+        names = os.listdir(missing.parent)
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(missing.name, names, n=1)
+    return text("Did you mean '{word}'?", word=str(missing.with_name(close[0]))) if close else ""

@@ -1,0 +1,221 @@
+"""A saved recording is the recording, and no accident on the way leaves half of one."""
+
+import errno
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+
+import make_report_fixture
+import numpy as np
+import pytest
+from checks import assert_same_recording
+from hypothesis import given, settings
+from large_recording import large_recording
+from random_recordings import recordings
+
+from memtrack.errors import NewerFormat, UnreadableFile
+from memtrack.recording import Category, load_recording, save_recording
+from memtrack.recording import store as store_module
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_report_fixture.TinyRun().run()
+
+
+@settings(max_examples=30, deadline=None)
+@given(recordings())
+def test_load_gives_back_every_column(tmp_path_factory, data):
+    path = save_recording(data, tmp_path_factory.mktemp("store") / "run.memtrack")
+    assert_same_recording(load_recording(path), data)
+
+
+def test_the_ending_is_added(data, tmp_path):
+    assert save_recording(data, tmp_path / "run.v2") == tmp_path / "run.v2.memtrack"
+    assert save_recording(data, tmp_path / "run.memtrack") == tmp_path / "run.memtrack"
+
+
+def test_unknown_members_are_ignored(data, tmp_path):
+    path = save_recording(data, tmp_path / "run")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("from/the/future.npy", b"whatever")
+    assert_same_recording(load_recording(path), data)
+
+
+def rewritten(path, change):
+    """Write the file again with what `change` makes of its members (name → bytes)."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def with_meta(**values):
+    def change(members):
+        members["meta.json"] = json.dumps(json.loads(members["meta.json"]) | values).encode()
+
+    return change
+
+
+def test_a_column_that_an_older_version_lacks_gets_its_default(data, tmp_path):
+    path = rewritten(save_recording(data, tmp_path / "run"), lambda m: m.pop("layers/tied.npy"))
+    assert not load_recording(path).layers["tied"].any()
+
+
+def test_a_newer_minor_version_is_read(data, tmp_path):
+    path = rewritten(save_recording(data, tmp_path / "run"), with_meta(version=[1, 99]))
+    assert_same_recording(load_recording(path), data)
+
+
+def test_a_newer_major_version_is_refused(data, tmp_path):
+    path = rewritten(save_recording(data, tmp_path / "run"), with_meta(version=[2, 0]))
+    with pytest.raises(NewerFormat, match="format 2; this memtrack reads 1. Update memtrack"):
+        load_recording(path)
+
+
+def test_codes_of_a_newer_minor_version_become_something_else(data, tmp_path):
+    def change(members):
+        codes = np.full(len(data.allocations), 77, dtype="u1")
+        members["allocations/category.npy"] = store_module._npy(codes)
+
+    path = rewritten(save_recording(data, tmp_path / "run"), change)
+    assert (load_recording(path).allocations["category"] == Category.UNKNOWN).all()
+
+
+def one_line(error):
+    return "\n" not in str(error) and len(str(error)) < 300
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_damaged_file_is_refused_in_one_line_or_read_whole(data, tmp_path, seed):
+    path = save_recording(data, tmp_path / "run")
+    content = bytearray(path.read_bytes())
+    rng = random.Random(seed)
+    if seed % 2:
+        content = content[: rng.randrange(len(content))]
+    else:
+        for _ in range(5):
+            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+    try:
+        read = load_recording(path)
+    except UnreadableFile as error:
+        assert one_line(error)
+        assert str(path) in str(error)
+    else:  # the damage hit what nobody reads, such as a date in the zip's index
+        assert_same_recording(read, data)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"readme.txt": b"hello"}, "is a zip file but not a memtrack recording"),
+        ({"meta.json": b"[]"}, "is a zip file but not a memtrack recording"),
+        ({"meta.json": b'{"schema": "other"}'}, "is a zip file but not a memtrack recording"),
+        ({"meta.json": b"{"}, "is not a readable memtrack recording"),
+        ({"meta.json": b'{"schema": "memtrack.recording"}'}, "is not a readable memtrack"),
+    ],
+)
+def test_a_foreign_zip_is_refused_in_one_line(tmp_path, members, message):
+    path = tmp_path / "other.memtrack"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(UnreadableFile, match=message) as caught:
+        load_recording(path)
+    assert one_line(caught.value)
+
+
+def test_references_out_of_range_are_refused(data, tmp_path):
+    def change(members):
+        wrong = np.full(len(data.calls), data.cuts + 1, dtype="<i8")
+        members["calls/end.npy"] = store_module._npy(wrong)
+
+    path = rewritten(save_recording(data, tmp_path / "run"), change)
+    with pytest.raises(UnreadableFile, match=r"calls\.end points past the end"):
+        load_recording(path)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(data, tmp_path, monkeypatch):
+    path = save_recording(data, tmp_path / "run")
+    before = path.read_bytes()
+    written = []
+
+    def full(column):
+        written.append(column)
+        if len(written) > 20:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return store_npy(column)
+
+    store_npy = store_module._npy
+    monkeypatch.setattr(store_module, "_npy", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_recording(data, path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["run.memtrack"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_write_that_fails_leaves_no_litter(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        store_module.Path, "open", lambda self, mode="r": open("/dev/full", "wb", buffering=0)
+    )
+    with pytest.raises(OSError, match="No space left"):
+        save_recording(data, tmp_path / "run")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_new_file_has_the_permissions_of_other_new_files(data, tmp_path):
+    (tmp_path / "other").touch()
+    path = save_recording(data, tmp_path / "run")
+    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_permissions_and_links_are_kept(data, tmp_path):
+    real = save_recording(data, tmp_path / "real")
+    real.chmod(0o640)
+    link = tmp_path / "link.memtrack"
+    link.symlink_to(real)
+    save_recording(data, link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_names_that_utf8_cannot_hold_are_kept(tmp_path, data):
+    odd = type(data)(data.facts, [*data.strings, "\udcff", "峰值"], data.tables)
+    assert load_recording(save_recording(odd, tmp_path / "run")).strings[-2:] == ("\udcff", "峰值")
+
+
+SAVE_FOR_EVER = """
+import itertools, sys
+from large_recording import large_recording
+from memtrack.recording import save_recording
+data = large_recording(steps=3, blocks=20, leaves=20)
+for _ in itertools.count():
+    save_recording(data, sys.argv[1])
+    print("saved", flush=True)
+"""
+
+
+def test_a_kill_leaves_the_whole_file(tmp_path):
+    path = tmp_path / "run.memtrack"
+    tests = os.path.dirname(make_report_fixture.__file__)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([tests, *sys.path])}
+    expected = large_recording(steps=3, blocks=20, leaves=20)
+    rng = random.Random(0)
+    for _ in range(6):
+        command = [sys.executable, "-c", SAVE_FOR_EVER, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+            assert process.stdout.readline() == b"saved\n"
+            time.sleep(rng.random() / 10)
+            process.send_signal(signal.SIGKILL)
+        assert_same_recording(load_recording(path), expected)
