@@ -120,9 +120,7 @@ class TinyRun:
                 script.free(
                     script.alloc(scratch, Category.TEMPORARY, layer=layer, stack=self.train)
                 )
-            made[name] = script.alloc(
-                size, layer=layer, stack=self.train, requested=size - 100
-            )
+            made[name] = script.alloc(size, layer=layer, stack=self.train, requested=size - 100)
             script.save(made[name])
             if name in self.weights:
                 script.save(self.weights[name])

@@ -8,15 +8,19 @@ from memtrack.i18n import Text, text
 from memtrack.recording import Notice
 
 _SENTENCES = {
-    "compiled": text("A compiled region ran: what happens inside it is counted, but not by layer."),
+    "compiled": text("A compiled part ran: what happens inside it is counted, but not by layer."),
     "subclass": text("Tensor subclasses are counted by the storages inside them."),
     "scripted": text("The layers inside a ScriptModule are not seen; it counts as one layer."),
-    "unclosed": text("The recording ended with an exception; the last step is not complete."),
-    "threads": text("Work on other threads is not seen."),
-    "no_steps": text("No training step was seen, so everything counts as one step."),
+    "unclosed": text("The recording ended with an exception; its last step is not complete."),
+    "threads": text("Layers that ran on other threads were not seen."),
+    "no_steps": text("No forward pass was seen, so nothing is told by layer or step."),
     "checkpoint_sac": text(
-        "Selective checkpointing is on: recomputed operations are counted as backward."
+        "Selective checkpointing is on: what it computes again counts as backward."
     ),
+    "saved_hooks_disabled": text(
+        "What was saved for backward was not seen: hooks on saved tensors are disabled here."
+    ),
+    "full": text("The recording was full and ended by itself."),
 }
 
 
