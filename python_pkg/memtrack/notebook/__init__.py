@@ -16,9 +16,7 @@ _NAME = "memtrack"
 def load(shell: Any) -> None:
     """Add the magics, their completion and the transform of `%%memtrack` cells to a shell."""
     unload(shell)
-    magics = MemtrackMagics(shell)
-    shell.register_magics(magics)
-    shell.configurables.append(magics)
+    shell.register_magics(MemtrackMagics(shell))
     shell.input_transformer_manager.line_transforms.insert(0, line_for_cell)
     add_completion(shell)
 

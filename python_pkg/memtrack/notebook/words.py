@@ -49,7 +49,7 @@ OPTIONS = {
         Option(
             "--optimizer",
             "OPT",
-            text("the optimizer, or a list of them; found by itself if not given"),
+            text("the optimizer, or a list; found by itself if not given"),
         ),
         Option("--steps", "N", text("stop by itself after N steps")),
         Option("--label", "NAME", text("what the report calls the model")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,12 +21,16 @@ def answer_window(
 
     None where the request is not one; cuts outside the recording are moved to its ends.
     """
-    numbers = [request.get(name) for name in ("request", "view", "start", "end", "buckets")]
-    if any(type(number) not in (int, float) for number in numbers):
+    values = [request.get(name) for name in ("request", "view", "start", "end", "buckets")]
+    if not all(_is_number(value) for value in values):
         return None
-    number, view, start, end, buckets = (int(value) for value in numbers if value is not None)
+    number, view, start, end, buckets = (int(value) for value in values if value is not None)
     if not 0 <= view < len(data.devices):
         return None
     window = window_report(data, view, start, end, min(max(buckets, 1), MOST_BUCKETS))
     payload, buffers = encode_timeline(window)
     return {"type": "window", "request": number, "view": view, "json": payload}, buffers
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)

@@ -4,6 +4,7 @@ import IPython
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from notebook_sources import TRAINING
 from traitlets.config import Config
 
 
@@ -62,21 +63,6 @@ def notebook(bare):
     """A notebook in which memtrack is loaded."""
     bare.shell.extension_manager.load_extension("memtrack")
     return bare
-
-
-TRAINING = """
-import torch
-from torch import nn
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
-optimizer = torch.optim.Adam(model.parameters())
-
-def train(steps=2, model=model):
-    for _ in range(steps):
-        optimizer.zero_grad()
-        model(torch.randn(16, 32)).square().mean().backward()
-        optimizer.step()
-"""
 
 
 @pytest.fixture

@@ -1,0 +1,75 @@
+"""Help and completion say what the table of words says."""
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+
+from memtrack.notebook.completion import complete
+from memtrack.notebook.grammar import parse_cell, parse_line
+from memtrack.notebook.help import help_text
+from memtrack.notebook.words import EXAMPLES, LATER, OPTIONS, SUB_COMMANDS
+
+
+def test_help_names_every_word_and_fits_eighty_columns():
+    text = help_text()
+    for command in SUB_COMMANDS.values():
+        assert f"%memtrack {command.name} {command.argument}".rstrip() in text
+    for option in OPTIONS.values():
+        assert f"{option.name} {option.value}" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert not any(f"%memtrack {word}" in text for word in LATER)
+
+
+@pytest.mark.parametrize("example", [code for code, _ in EXAMPLES])
+def test_examples_are_understood(example):
+    magic, _, line = example.partition(" ")
+    (parse_cell if magic == "%%memtrack" else parse_line)(line)
+
+
+def test_help_is_shown_by_the_word_and_by_the_question_mark(notebook):
+    notebook.run("%memtrack help")
+    assert notebook.texts()[-1] == help_text()
+    notebook.run("%memtrack --help")
+    assert notebook.texts()[-1] == help_text()
+    notebook.run("%memtrack?")
+    page = notebook.out + "".join(str(p) for p in notebook.shell.payload_manager.read_payload())
+    assert "stop by itself after N steps" in page
+
+
+def test_help_in_chinese(notebook):
+    notebook.run("%config MemtrackMagics.language = 'zh_CN'")
+    notebook.run("%memtrack help")
+    assert "--steps N" in notebook.texts()[-1]
+    assert "N 步后自动停止" in notebook.texts()[-1]
+
+
+class Event:
+    def __init__(self, line):
+        self.line = line
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("%memtrack ", list(SUB_COMMANDS)),
+        ("%memtrack o", ["off", "open"]),
+        ("%memtrack model --", list(OPTIONS)),
+        ("%memtrack model --steps 3 --", ["--optimizer", "--label"]),
+        ("%%memtrack model --l", list(OPTIONS)),
+        ("%%memtrack o", []),
+        ("%memtrack model ", []),
+        ("%memtrack mod", []),
+    ],
+)
+def test_completion(line, found):
+    assert complete(None, Event(line)) == found
+
+
+def test_shell_completes_sub_commands_and_names(training):
+    def completions(line):
+        with provisionalcompleter():
+            found = list(training.shell.Completer.completions(line, len(line)))
+        return [one.text for one in found]
+
+    assert completions("%memtrack st") == ["status"]
+    assert "--steps" in completions("%memtrack model --st")
+    assert "optimizer" in completions("%memtrack model --optimizer opt")

@@ -1,0 +1,82 @@
+"""Loading adds what it says and prints nothing; unloading leaves the shell as it was."""
+
+import pytest
+
+
+def state_of(shell):
+    """Everything of a shell that loading or recording may touch."""
+    completers = shell.strdispatchers["complete_command"].strs
+    return {
+        "events": {event: list(found) for event, found in shell.events.callbacks.items()},
+        "line": set(shell.magics_manager.magics["line"]),
+        "cell": set(shell.magics_manager.magics["cell"]),
+        "registry": set(shell.magics_manager.registry),
+        "configurables": list(shell.configurables),
+        "transforms": list(shell.input_transformer_manager.line_transforms),
+        "completers": set(completers),
+        "names": set(shell.user_ns) - {"_", "__", "___", "_i", "_ii", "_iii", "Out", "In"},
+    }
+
+
+@pytest.fixture(autouse=True)
+def extension_magics(bare):
+    """IPython makes its own magics at their first use: have that behind us."""
+    bare.run("%unload_ext memtrack", store_history=False)
+
+
+def test_loading_prints_nothing_and_adds_one_magic_of_each_kind(bare):
+    before = state_of(bare.shell)
+    assert bare.run("%load_ext memtrack", store_history=False).success
+    assert (bare.out, bare.err, bare.published) == ("", "", [])
+    after = state_of(bare.shell)
+    assert after["line"] - before["line"] == {"memtrack"}
+    assert after["cell"] - before["cell"] == {"memtrack"}
+    assert after["events"] == before["events"]
+
+
+def test_unloading_leaves_the_shell_as_it_was(bare):
+    before = state_of(bare.shell)
+    bare.run("%load_ext memtrack", store_history=False)
+    bare.run("%unload_ext memtrack", store_history=False)
+    assert state_of(bare.shell) == before
+
+
+def test_loading_twice_and_reloading_add_nothing_more(bare):
+    bare.run("%load_ext memtrack", store_history=False)
+    once = {**state_of(bare.shell), "configurables": len(bare.shell.configurables)}
+    bare.run("%load_ext memtrack", store_history=False)
+    bare.run("%reload_ext memtrack", store_history=False)
+    again = {**state_of(bare.shell), "configurables": len(bare.shell.configurables)}
+    assert again == once
+
+
+@pytest.mark.parametrize("how", ["%unload_ext memtrack", "%reload_ext memtrack"])
+def test_unloading_ends_what_is_being_recorded(training, how):
+    events = {event: list(found) for event, found in training.shell.events.callbacks.items()}
+    training.run("%memtrack model")
+    training.run("train(1)")
+    training.run(how)
+    assert training.shell.events.callbacks == events
+    assert training.texts()[0].startswith("Peak ")
+    assert len(training.shown) == 1
+    assert training.run("train(1)").success
+
+
+def test_settings_are_config(notebook):
+    notebook.run("%config MemtrackMagics.language = 'zh_CN'")
+    notebook.run("%memtrack status")
+    assert notebook.texts()[-1] == "当前没有在记录。用 %memtrack MODEL 记录一个模型。"
+    notebook.run("%config MemtrackMagics.payload_limit = 20_000")
+    assert notebook.shell.magics_manager.registry["MemtrackMagics"].payload_limit == 20_000
+
+
+def test_small_payload_limit_holds(training):
+    import json
+
+    from memtrack.reports.payload import MIME_TYPE
+
+    training.run("%config MemtrackMagics.payload_limit = 20_000")
+    training.run("%memtrack model")
+    training.run("train(20)")
+    training.run("%memtrack off")
+    assert len(json.dumps(training.shown[0][MIME_TYPE])) <= 20_000
