@@ -22,11 +22,17 @@ const esModules = [
   'yjs'
 ].join('|');
 
+const jupyter = jupyterLab(__dirname);
+
 module.exports = {
-  ...jupyterLab(__dirname),
+  ...jupyter,
   collectCoverageFrom: ['src/**/*.{ts,tsx}', '!src/**/*.d.ts', '!src/**/__tests__/**'],
   coverageReporters: ['lcov', 'text-summary'],
   maxWorkers: 2,
+  moduleNameMapper: {
+    ...jupyter.moduleNameMapper,
+    '^memtrack-locale/(.*)$': '<rootDir>/python_pkg/memtrack/locale/$1'
+  },
   reporters: ['default'],
   roots: ['<rootDir>/src'],
   testRegex: 'src/.*\\.spec\\.tsx?$',

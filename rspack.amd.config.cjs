@@ -17,6 +17,11 @@ const target = directory => ({
     publicPath: ''
   },
   externals: ['@jupyter-widgets/base'],
+  // The catalogues are Python's; JupyterLab gets them from its server, these places in the file.
+  resolve: {
+    ...base.resolve,
+    alias: { 'memtrack-locale': path.resolve(__dirname, 'python_pkg/memtrack/locale') }
+  },
   module: { ...base.module, parser: { javascript: { dynamicImportMode: 'eager' } } },
   plugins: [...base.plugins, new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   performance: { hints: false },

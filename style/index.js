@@ -1,1 +1,4 @@
 import './base.css';
+import './report.css';
+import './ledger.css';
+import './timeline.css';

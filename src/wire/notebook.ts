@@ -5,9 +5,6 @@ import { WireError, malformed } from './errors';
 import { Fields } from './fields';
 import type { IReport } from './report';
 
-/** The MIME type of a report in an output. */
-export const MIME_TYPE = 'application/vnd.memtrack.report.v1+json';
-
 /** A report from a notebook, and the widget model that has it live ("" for none). */
 export interface INotebookReport {
   readonly report: IReport;

@@ -1,0 +1,195 @@
+// The words in the picture: names of areas, phases, steps and marks where they fit, and the peak.
+import type { Annotation } from 'plotly.js';
+
+import { at } from '../base/assert';
+import { placeInside } from '../model/arealabels';
+import type { IBand } from '../model/bands';
+import { fitLabels } from '../model/labels';
+import { firstAtLeast, lastAtMost } from '../model/search';
+import { roundStep } from '../model/ticks';
+import { shownCategories } from '../model/timeline';
+import type { INumbers } from '../wire';
+import { inkOn } from './colour';
+import type { Frame, IScene } from './scene';
+import { PHASE_LANE, STEP_LANE, showsPhases, showsSteps } from './shapes';
+
+type Note = Partial<Annotation>;
+
+const LINE_PX = 15;
+const PADDING_PX = 6;
+
+/** Build the annotations of `scene`. */
+export function notesOf(scene: IScene, frame: Frame): Note[] {
+  return [
+    ...areaNotes(scene, frame),
+    ...(showsPhases(scene, frame) ? phaseNotes(scene, frame) : []),
+    ...(showsSteps(scene, frame) ? stepNotes(scene, frame) : []),
+    ...markNotes(scene, frame),
+    ...reservedNotes(scene, frame),
+    ...layerNotes(scene, frame),
+    ...peakNotes(scene, frame)
+  ];
+}
+
+/** A note whose anchor is `x`, `y` pixels from the lower left corner of the plot. */
+function note(scene: IScene, frame: Frame, text: string, x: number, y: number): Note {
+  return {
+    text,
+    xref: 'paper',
+    yref: 'paper',
+    x: x / frame.plotWidth,
+    y: y / frame.plotHeight,
+    xanchor: 'center',
+    yanchor: 'middle',
+    showarrow: false,
+    borderpad: 0,
+    font: { size: 11, color: scene.theme.text }
+  };
+}
+
+function areaNotes(scene: IScene, frame: Frame): Note[] {
+  const { timeline, scale, theme, words, measure } = scene;
+  const lefts = Array.from(scale.positions, position => frame.xPx(position));
+  const from = Math.max(0, lastAtMost(lefts, 0));
+  const to = firstAtLeast(lefts, frame.plotWidth);
+  const inSight = (column: ArrayLike<number>): number[] =>
+    Array.from({ length: to - from }, (_, index) => at(column, from + index));
+  const area = {
+    lefts: inSight(lefts).map(left => Math.max(0, left)),
+    bottom: inSight(lefts).map(() => 0),
+    end: frame.plotWidth
+  };
+  return shownCategories(timeline).flatMap(id => {
+    const heights = inSight(timeline.categories.get(id) ?? []).map(bytes => frame.yPx(bytes));
+    const top = area.bottom.map((bottom, index) => bottom + at(heights, index));
+    const name = words.category(id);
+    const place = placeInside({ ...area, top }, measure(name) + 2 * PADDING_PX, LINE_PX);
+    area.bottom = top;
+    const font = { size: 11, color: inkOn(theme.category(id)) };
+    return place === undefined ? [] : [{ ...note(scene, frame, name, place.x, place.y), font }];
+  });
+}
+
+function phaseNotes(scene: IScene, frame: Frame): Note[] {
+  const y = frame.plotHeight + (PHASE_LANE.bottom + PHASE_LANE.top) / 2;
+  return scene.phases
+    .filter(band => band.kind !== 'other')
+    .flatMap(band => bandNote(scene, frame, band, scene.words.phase(band.kind), y));
+}
+
+function stepNotes(scene: IScene, frame: Frame): Note[] {
+  const { steps, measure, words } = scene;
+  const y = frame.plotHeight + (STEP_LANE.bottom + STEP_LANE.top) / 2;
+  const stepPx = frame.plotWidth / steps.length;
+  if (stepPx >= measure(words.step(at(steps, 0).step)) + PADDING_PX) {
+    return steps.flatMap(band => bandNote(scene, frame, band, words.step(band.step), y));
+  }
+  // Numbers alone, every first, second, fifth, tenth, … of them.
+  const widest = measure(String(at(steps, steps.length - 1).step)) + PADDING_PX;
+  const every = roundStep(widest / stepPx);
+  return steps
+    .filter(band => band.step % every === 0)
+    .map(band => note(scene, frame, String(band.step), ...centreOf(scene, frame, band, y)));
+}
+
+function bandNote(scene: IScene, frame: Frame, band: IBand, text: string, y: number): Note[] {
+  const left = frame.xPx(scene.scale.positionOf(band.start));
+  const right = frame.xPx(scene.scale.positionOf(band.end));
+  return right - left < scene.measure(text) + PADDING_PX
+    ? []
+    : [note(scene, frame, text, (left + right) / 2, y)];
+}
+
+function centreOf(scene: IScene, frame: Frame, band: IBand, y: number): [number, number] {
+  const { scale } = scene;
+  return [(frame.xPx(scale.positionOf(band.start)) + frame.xPx(scale.positionOf(band.end))) / 2, y];
+}
+
+function markNotes(scene: IScene, frame: Frame): Note[] {
+  const { start, end } = scene.window;
+  const marks = scene.marks.filter(mark => mark.cut >= start && mark.cut <= end);
+  const labels = marks.map(mark => {
+    const width = scene.measure(mark.label) + 2 * PADDING_PX;
+    return { centre: frame.xPx(scene.scale.positionOf(mark.cut)) + width / 2 + 2, width };
+  });
+  const order = labels.map((_, index) => index);
+  return fitLabels(labels, order, frame.plotWidth).flatMap((left, index) => {
+    const mark = at(marks, index);
+    return left === undefined
+      ? []
+      : [{ ...note(scene, frame, mark.label, left, frame.plotHeight - 9), xanchor: 'left' }];
+  });
+}
+
+function reservedNotes(scene: IScene, frame: Frame): Note[] {
+  const { reserved } = scene.timeline.points;
+  if (reserved === undefined || reserved.length === 0) {
+    return [];
+  }
+  const row = Math.max(0, lastAtMost(scene.timeline.points.cut, scene.window.end));
+  const y = frame.yPx(valueAt(reserved, row)) + 8;
+  const muted = { size: 11, color: scene.theme.mutedText };
+  return [
+    {
+      ...note(scene, frame, scene.words.reserved, frame.plotWidth, y),
+      xanchor: 'right',
+      font: muted
+    }
+  ];
+}
+
+/** The chosen layer's name, over the highest point of its bytes that is in sight. */
+function layerNotes(scene: IScene, frame: Frame): Note[] {
+  const { layer, theme, measure, scale } = scene;
+  if (layer === undefined) {
+    return [];
+  }
+  const { cut } = scene.timeline.points;
+  const from = Math.max(0, lastAtMost(cut, scene.window.start));
+  const to = Math.max(from + 1, firstAtLeast(cut, scene.window.end));
+  const inSight = layer.bytes.subarray(from, to);
+  const most = inSight.reduce((highest, bytes) => Math.max(highest, bytes), 0);
+  const row = from + inSight.indexOf(most);
+  const label = `${layer.label} ${scene.words.bytes(most)}`;
+  const half = measure(label) / 2 + PADDING_PX;
+  const x = frame.xPx(at(scale.positions, row));
+  const y = Math.min(frame.yPx(most) + 12, frame.plotHeight - 12);
+  return [
+    {
+      ...note(scene, frame, label, Math.min(Math.max(x, half), frame.plotWidth - half), y),
+      bgcolor: theme.background,
+      bordercolor: theme.text,
+      borderwidth: 1,
+      borderpad: 2
+    }
+  ];
+}
+
+function peakNotes(scene: IScene, frame: Frame): Note[] {
+  const { peak, scale, measure, theme } = scene;
+  const x = frame.xPx(scale.positionOf(peak.cut));
+  if (x < 0 || x > frame.plotWidth) {
+    return [];
+  }
+  const half = measure(peak.label) * 0.6;
+  const centre = Math.min(Math.max(x, half), frame.plotWidth - half);
+  return [
+    {
+      ...note(scene, frame, `<b>${escaped(peak.label)}</b>`, x, frame.yPx(peak.bytes)),
+      yanchor: 'bottom',
+      xshift: centre - x,
+      yshift: 7,
+      bgcolor: theme.background,
+      borderpad: 1
+    }
+  ];
+}
+
+function valueAt(column: INumbers, row: number): number {
+  return at(column, Math.min(row, column.length - 1));
+}
+
+// plotly reads a few HTML tags in text.
+function escaped(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+}

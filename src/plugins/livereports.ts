@@ -1,0 +1,14 @@
+// Provides the registry of live reports.
+import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { LiveReports } from '../model/livereports';
+import { ILiveReports } from '../tokens';
+
+/** Knows the reports of this page that have a kernel. */
+export const liveReportsPlugin: JupyterFrontEndPlugin<ILiveReports> = {
+  id: 'memtrack:live-reports',
+  description: 'Knows the memory reports of this page that have a kernel.',
+  autoStart: true,
+  provides: ILiveReports,
+  activate: () => new LiveReports()
+};

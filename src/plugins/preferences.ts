@@ -1,0 +1,31 @@
+// Provides what the reader chose in the settings, kept up to date.
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+
+import { IReportPreferences } from '../tokens';
+import { Preferences, preferencesFrom } from '../model/preferences';
+
+/** Reads the settings of the report view and applies them as they change. */
+export const preferencesPlugin: JupyterFrontEndPlugin<IReportPreferences> = {
+  id: 'memtrack:plugin',
+  description: 'Keeps the settings of memory reports.',
+  autoStart: true,
+  optional: [ISettingRegistry],
+  provides: IReportPreferences,
+  activate: (_: JupyterFrontEnd, registry: ISettingRegistry | null): IReportPreferences => {
+    const preferences = new Preferences();
+    registry
+      ?.load(preferencesPlugin.id)
+      .then(settings => {
+        const apply = (): void => {
+          preferences.values = preferencesFrom(settings.composite);
+        };
+        settings.changed.connect(apply);
+        apply();
+      })
+      .catch((error: unknown) => {
+        console.warn('memtrack could not load its settings.', error);
+      });
+    return preferences;
+  }
+};

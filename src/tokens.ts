@@ -1,0 +1,23 @@
+// What other plugins may ask for.
+import { Token } from '@lumino/coreutils';
+
+import type { ILiveReports as LiveReports } from './model/live';
+import type { Preferences } from './model/preferences';
+
+/** The live reports of this page, by the id of their widget model. */
+export const ILiveReports = new Token<LiveReports>(
+  'memtrack:ILiveReports',
+  'The memory reports of this page that have a kernel: where outputs find live data.'
+);
+
+/** The type of the service behind the token. */
+export type ILiveReports = LiveReports;
+
+/** What the reader chose in the settings of memory reports, kept up to date. */
+export const IReportPreferences = new Token<Preferences>(
+  'memtrack:IReportPreferences',
+  'The settings of memory reports: applied as they change.'
+);
+
+/** The type of the service behind the token. */
+export type IReportPreferences = Preferences;

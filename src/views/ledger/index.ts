@@ -1,0 +1,125 @@
+// The ledger: the bar of one device with every part named, and the same as a table that adds up.
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+
+import { formatBytes, formatPercent } from '../../base/bytes';
+import type { ILedgerPart, IView } from '../../wire';
+import { CATEGORY_IDS } from '../../wire';
+import { element } from '../dom';
+import { partName } from '../names';
+import { swatch } from '../swatch';
+import { LedgerBar } from './bar';
+
+/** Shows where the bytes of one device are at the peak. */
+export class LedgerView extends Widget {
+  private readonly _bar: LedgerBar;
+  private readonly _table = element('table', { class: 'memtrack-Table memtrack-Ledger-table' });
+  private readonly _note = element('p', { class: 'memtrack-Ledger-note' });
+
+  constructor(private readonly _trans: TranslationBundle) {
+    super();
+    this._bar = new LedgerBar(_trans, 'every');
+    this.addClass('memtrack-Ledger');
+    this.node.append(this._bar.node, this._table, this._note);
+  }
+
+  /** Show the ledger of `view`. */
+  setView(view: IView): void {
+    this._bar.ledger = view.ledger;
+    const { _trans: trans } = this;
+    this._table.replaceChildren(
+      element('caption', {}, trans.__('At the peak, %1', deviceName(view))),
+      headOf(trans),
+      ...bodiesOf(view, trans)
+    );
+    this._note.textContent = view.ledger.parts.some(part => part.certainty === 'estimated')
+      ? trans.__('Estimated: a remainder, or a sample taken near the peak.')
+      : '';
+  }
+
+  override dispose(): void {
+    this._bar.dispose();
+    super.dispose();
+  }
+}
+
+/** Returns the name of a device with its place: `NVIDIA H200 (cuda:0)`. */
+export function deviceName({ device }: IView): string {
+  const place = device.index < 0 ? device.kind : `${device.kind}:${device.index}`;
+  return device.name && device.name !== device.kind ? `${device.name} (${place})` : place;
+}
+
+function headOf(trans: TranslationBundle): HTMLElement {
+  const number = 'memtrack-mod-number';
+  return element(
+    'thead',
+    {},
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'col' }, trans.__('Part')),
+      element('th', { scope: 'col', class: number }, trans.__('Memory')),
+      element('th', { scope: 'col', class: number }, trans.__('Share')),
+      element('th', { scope: 'col' }, trans.__('How known'))
+    )
+  );
+}
+
+/** Tensors with their sum, then what is around them, then the whole. */
+function bodiesOf({ ledger, device }: IView, trans: TranslationBundle): readonly HTMLElement[] {
+  const categories: readonly string[] = CATEGORY_IDS;
+  const tensors = ledger.parts.filter(part => categories.includes(part.id));
+  const around = ledger.parts.filter(part => !categories.includes(part.id));
+  const rows = (parts: readonly ILedgerPart[]): readonly HTMLElement[] =>
+    parts.map(part => rowOf(part, ledger.total, trans));
+  const held = tensors.reduce((sum, part) => sum + part.bytes, 0);
+  const whole = device.total < 0 ? trans.__('reserved') : trans.__('the whole device');
+  return [
+    element('tbody', {}, ...rows(tensors), sumOf(trans.__('allocated'), held, ledger.total)),
+    ...(around.length > 0
+      ? [
+          element('tbody', {}, ...rows(around)),
+          element('tfoot', {}, sumOf(whole, ledger.total, ledger.total))
+        ]
+      : [])
+  ];
+}
+
+function rowOf(part: ILedgerPart, total: number, trans: TranslationBundle): HTMLElement {
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, swatch(part.id), partName(part.id, trans)),
+    ...figures(part.bytes, total),
+    element('td', {}, certaintyName(part.certainty, trans))
+  );
+}
+
+function sumOf(name: string, bytes: number, total: number): HTMLElement {
+  return element(
+    'tr',
+    { class: 'memtrack-mod-sum' },
+    element('th', { scope: 'row' }, name),
+    ...figures(bytes, total),
+    element('td', {})
+  );
+}
+
+function figures(bytes: number, total: number): readonly HTMLElement[] {
+  const number = { class: 'memtrack-mod-number' };
+  return [
+    element('td', { ...number, title: `${bytes} B` }, formatBytes(bytes)),
+    element('td', number, formatPercent(bytes, total))
+  ];
+}
+
+function certaintyName(certainty: string, trans: TranslationBundle): string {
+  switch (certainty) {
+    case 'measured':
+      return trans.__('measured');
+    case 'estimated':
+      return trans.__('estimated');
+    default:
+      return certainty;
+  }
+}

@@ -1,0 +1,135 @@
+// The head of a report: the answer in one line, its evidence in the next, the device as a bar, and
+// what the reader should know of the recording.
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+
+import { formatDuration } from '../../base/bytes';
+import type { IReport, IView, Text } from '../../wire';
+import { textIn } from '../../wire';
+import { button, element } from '../dom';
+import { LedgerBar } from '../ledger/bar';
+
+/** What the head shows. */
+export interface IHead {
+  /** Undefined before the first one of a live recording. */
+  readonly report: IReport | undefined;
+  readonly view: IView | undefined;
+  /** In place of the headline while the recording runs. */
+  readonly liveHeadline: string | undefined;
+}
+
+/** The head, with the button that folds the report to its first two lines. */
+export class ReportHeader extends Widget {
+  private readonly _fold: HTMLButtonElement;
+  private readonly _headline = element('span', {
+    class: 'memtrack-Report-headline',
+    role: 'heading',
+    'aria-level': '3'
+  });
+  private readonly _badges = element('span', { class: 'memtrack-Report-badges' });
+  private readonly _facts = element('span', { class: 'memtrack-Report-facts' });
+  private readonly _details = element('p', { class: 'memtrack-Report-details' });
+  private readonly _notices = element('ul', { class: 'memtrack-Report-notices' });
+  private readonly _bar: LedgerBar;
+  private readonly _body: HTMLElement;
+
+  constructor(
+    private readonly _trans: TranslationBundle,
+    private readonly _language: string,
+    toggled: () => void
+  ) {
+    super();
+    this.addClass('memtrack-Report-header');
+    this._bar = new LedgerBar(_trans, 'fitting');
+    this._body = element('div', { class: 'memtrack-Report-body' }, this._bar.node, this._notices);
+    this._fold = button({ class: 'memtrack-Report-fold' }, toggled);
+    this.node.append(
+      element(
+        'div',
+        { class: 'memtrack-Report-first' },
+        this._fold,
+        element('div', { class: 'memtrack-Report-line' }, this._headline, this._badges, this._facts)
+      ),
+      this._details,
+      this._body
+    );
+  }
+
+  set isFolded(isFolded: boolean) {
+    const trans = this._trans;
+    this._fold.setAttribute('aria-expanded', String(!isFolded));
+    this._fold.title = isFolded ? trans.__('Show the whole report') : trans.__('Fold the report');
+    this._fold.setAttribute('aria-label', trans.__('Memory report'));
+    this._body.hidden = isFolded;
+  }
+
+  /** Show a head; text that is the same is left alone, so that nothing flickers or is read twice. */
+  present({ report, view, liveHeadline }: IHead): void {
+    const say = (text: Text): string => textIn(text, this._language);
+    const nothing =
+      report === undefined || report.state === 'recording'
+        ? this._trans.__('Waiting for the first event…')
+        : this._trans.__('Nothing was recorded.');
+    const headline = liveHeadline ?? (view === undefined ? nothing : say(view.headline));
+    setText(this._headline, headline);
+    setText(this._details, view?.details.map(say).join(' ') ?? '');
+    this._details.hidden = this._details.textContent === '';
+    const notices = report?.notices ?? [];
+    this._notices.replaceChildren(...notices.map(text => element('li', {}, say(text))));
+    this._notices.hidden = notices.length === 0;
+    if (report !== undefined) {
+      setText(this._facts, this._factsOf(report));
+      this._facts.title = startedText(report.started, this._language);
+      this._badges.replaceChildren(...badgesOf(report, this._trans));
+    }
+    this._bar.node.hidden = view === undefined;
+    if (view !== undefined) {
+      this._bar.ledger = view.ledger;
+    }
+  }
+
+  override dispose(): void {
+    this._bar.dispose();
+    super.dispose();
+  }
+
+  private _factsOf({ label, steps, stepNs }: IReport): string {
+    const trans = this._trans;
+    return [
+      label,
+      steps > 0 ? trans._n('%1 step', '%1 steps', steps) : '',
+      stepNs === undefined ? '' : trans.__('%1 a step', formatDuration(stepNs))
+    ]
+      .filter(Boolean)
+      .join(' · ');
+  }
+}
+
+function badgesOf(report: IReport, trans: TranslationBundle): readonly HTMLElement[] {
+  const badge = (kind: string, text: string, title: string): HTMLElement =>
+    element('span', { class: `memtrack-Badge memtrack-mod-${kind}`, title }, text);
+  const evidence: Readonly<Record<string, () => HTMLElement>> = {
+    measured: () => badge('measured', trans.__('measured'), trans.__('Recorded while it happened')),
+    predicted: () =>
+      badge('predicted', trans.__('predicted'), trans.__('Computed without running on a GPU')),
+    opened: () => badge('opened', trans.__('opened'), trans.__('Read from a file'))
+  };
+  const state: Readonly<Record<string, () => HTMLElement>> = {
+    recording: () => badge('recording', trans.__('recording'), trans.__('Still going on')),
+    interrupted: () =>
+      badge('interrupted', trans.__('interrupted'), trans.__('Ended before its last step')),
+    failed: () => badge('failed', trans.__('failed'), trans.__('Ended with an error'))
+  };
+  return [evidence[report.evidence], state[report.state]].flatMap(make => (make ? [make()] : []));
+}
+
+function startedText(started: string, language: string): string {
+  const date = new Date(started);
+  return Number.isNaN(date.getTime()) ? started : date.toLocaleString(language.replace('_', '-'));
+}
+
+function setText(node: HTMLElement, text: string): void {
+  if (node.textContent !== text) {
+    node.textContent = text;
+  }
+}

@@ -1,0 +1,111 @@
+// The tabs of a report, and what they share: the device shown, the chosen layer, the settings.
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+
+import { at } from '../../base/assert';
+import type { Selection } from '../../model/selection';
+import type { IReport } from '../../wire';
+import { element } from '../dom';
+import { LedgerView } from '../ledger';
+import { TimelineView } from '../timeline';
+import type { RequestWindow } from '../timeline/state';
+import type { IPreferences, Preferences, TabId } from '../../model/preferences';
+import { Tabs } from './tabs';
+
+/** What the tabs are made from. */
+export interface IReportTabsOptions {
+  readonly trans: TranslationBundle;
+  readonly language: string;
+  readonly preferences: Preferences;
+  readonly selection: Selection;
+  /** Chooses the device, at the end of the row of tabs. */
+  readonly chooser: HTMLElement;
+}
+
+/** Layers, timeline and ledger of the chosen device. */
+export class ReportTabs extends Tabs<TabId> {
+  private readonly _options: IReportTabsOptions;
+  private _timeline: TimelineView | undefined;
+  private _ledger: LedgerView | undefined;
+  private _shown: { readonly report: IReport; readonly viewIndex: number } | undefined;
+  private _requestWindow: RequestWindow | undefined;
+  private _isShown = true;
+
+  constructor(options: IReportTabsOptions) {
+    const { trans } = options;
+    super(
+      [
+        { id: 'layers', label: trans.__('Layers'), create: () => this._makeLayers() },
+        { id: 'timeline', label: trans.__('Timeline'), create: () => this._makeTimeline() },
+        { id: 'ledger', label: trans.__('Ledger'), create: () => this._makeLedger() }
+      ],
+      trans.__('Memory report'),
+      element('label', { class: 'memtrack-Report-device' }, options.chooser)
+    );
+    this._options = options;
+  }
+
+  /** Show the device in row `viewIndex` of `report` in every tab. */
+  setView(report: IReport, viewIndex: number): void {
+    const previous = this._shown?.report;
+    this._shown = { report, viewIndex };
+    if (previous !== undefined && previous.layers.length !== report.layers.length) {
+      this._options.selection.row = -1;
+    }
+    this._timeline?.setView(report, viewIndex);
+    this._ledger?.setView(at(report.views, viewIndex));
+  }
+
+  /** Where finer timelines come from; undefined while there is no kernel. */
+  set requestWindow(request: RequestWindow | undefined) {
+    this._requestWindow = request;
+    if (this._timeline !== undefined) {
+      this._timeline.requestWindow = request;
+    }
+  }
+
+  /** Whether anybody can see them. */
+  set isShown(isShown: boolean) {
+    this._isShown = isShown;
+    if (this._timeline !== undefined) {
+      this._timeline.isShown = isShown;
+    }
+  }
+
+  applyPreferences(values: IPreferences): void {
+    if (this._timeline !== undefined) {
+      this._timeline.axis = values.timelineAxis;
+    }
+  }
+
+  private _makeLayers(): Widget {
+    return new Widget();
+  }
+
+  private _makeTimeline(): Widget {
+    const { trans, language, selection, preferences } = this._options;
+    const axis = preferences.values.timelineAxis;
+    const timeline = new TimelineView({
+      trans,
+      language: language.replace('_', '-'),
+      selection,
+      axis
+    });
+    timeline.requestWindow = this._requestWindow;
+    timeline.isShown = this._isShown;
+    this._timeline = timeline;
+    if (this._shown !== undefined) {
+      timeline.setView(this._shown.report, this._shown.viewIndex);
+    }
+    return timeline;
+  }
+
+  private _makeLedger(): Widget {
+    const ledger = new LedgerView(this._options.trans);
+    this._ledger = ledger;
+    if (this._shown !== undefined) {
+      ledger.setView(at(this._shown.report.views, this._shown.viewIndex));
+    }
+    return ledger;
+  }
+}

@@ -1,0 +1,117 @@
+// Tabs after the ARIA pattern: one tab stop, arrows choose, each panel is made when first chosen.
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+import { Panel, Widget } from '@lumino/widgets';
+
+import { at } from '../../base/assert';
+import { button, element } from '../dom';
+
+/** One tab; `create` makes what it shows. */
+export interface ITab<Id extends string> {
+  readonly id: Id;
+  readonly label: string;
+  readonly create: () => Widget;
+}
+
+/** A row of tabs over the panel of the current one. */
+export class Tabs<Id extends string> extends Panel {
+  private readonly _tabs: readonly ITab<Id>[];
+  private readonly _panels = new Map<Id, Widget>();
+  private readonly _buttons: readonly HTMLButtonElement[];
+  private readonly _currentChanged = new Signal<this, Id>(this);
+  private _current: Id | undefined;
+
+  /** `aside` stands at the other end of the row. */
+  constructor(tabs: readonly ITab<Id>[], label: string, aside: HTMLElement) {
+    super();
+    this._tabs = tabs;
+    this.addClass('memtrack-Tabs');
+    this._buttons = tabs.map(tab =>
+      button(
+        { class: 'memtrack-Tab', role: 'tab', id: this._tabId(tab.id), tabindex: '-1' },
+        () => this._choose(tab.id),
+        tab.label
+      )
+    );
+    const list = element(
+      'div',
+      { class: 'memtrack-Tabs-list', role: 'tablist', 'aria-label': label },
+      ...this._buttons
+    );
+    list.addEventListener('keydown', event => this._key(event));
+    const bar = new Widget();
+    bar.addClass('memtrack-Tabs-bar');
+    bar.node.append(list, aside);
+    this.addWidget(bar);
+  }
+
+  /** The id of the current tab; undefined before the first. */
+  get current(): Id | undefined {
+    return this._current;
+  }
+
+  set current(id: Id | undefined) {
+    if (id === undefined || id === this._current) {
+      return;
+    }
+    const previous = this._current === undefined ? undefined : this._panels.get(this._current);
+    this._current = id;
+    previous?.hide();
+    this._panelOf(id).show();
+    this._tabs.forEach((tab, index) => {
+      const isCurrent = tab.id === id;
+      const node = at(this._buttons, index);
+      node.setAttribute('aria-selected', String(isCurrent));
+      node.tabIndex = isCurrent ? 0 : -1;
+    });
+  }
+
+  /** The reader chose another tab; not said when `current` is set. */
+  get currentChanged(): ISignal<this, Id> {
+    return this._currentChanged;
+  }
+
+  private _choose(id: Id): void {
+    if (id !== this._current) {
+      this.current = id;
+      this._currentChanged.emit(id);
+    }
+  }
+
+  private _panelOf(id: Id): Widget {
+    const made = this._panels.get(id);
+    const index = this._tabs.findIndex(tab => tab.id === id);
+    const panel = made ?? at(this._tabs, index).create();
+    if (made === undefined) {
+      panel.node.id = `${this.id}-panel-${id}`;
+      panel.node.setAttribute('role', 'tabpanel');
+      panel.node.setAttribute('aria-labelledby', this._tabId(id));
+      at(this._buttons, index).setAttribute('aria-controls', panel.node.id);
+      this._panels.set(id, panel);
+      this.addWidget(panel);
+    }
+    return panel;
+  }
+
+  private _key(event: KeyboardEvent): void {
+    const index = this._tabs.findIndex(tab => tab.id === this._current);
+    const last = this._tabs.length - 1;
+    const targets: Readonly<Record<string, number>> = {
+      ArrowLeft: index === 0 ? last : index - 1,
+      ArrowRight: index === last ? 0 : index + 1,
+      Home: 0,
+      End: last
+    };
+    const target = targets[event.key];
+    if (target !== undefined) {
+      event.preventDefault();
+      event.stopPropagation();
+      this._choose(at(this._tabs, target).id);
+      at(this._buttons, target).focus();
+    }
+  }
+
+  private _tabId(id: Id): string {
+    return `${this.id}-tab-${id}`;
+  }
+}

@@ -1,0 +1,178 @@
+// The list of what is alive at one moment, largest first: bytes, category, layer, source line.
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { at } from '../../base/assert';
+import { formatBytes } from '../../base/bytes';
+import { aliveAt } from '../../model/timeline';
+import type { ILayerTree, ITimeline } from '../../wire';
+import { CATEGORY_IDS, textAt } from '../../wire';
+import { element } from '../dom';
+import { categoryName } from '../names';
+import { swatch } from '../swatch';
+
+// The rest is counted, not listed: beyond this nobody reads, and drawing would cost.
+const MOST_LISTED = 100;
+
+/** A list box of blocks; choosing one chooses its layer. */
+export class AliveList {
+  readonly node: HTMLElement;
+  private readonly _list: HTMLElement;
+  private readonly _rest = element('p', { class: 'memtrack-Timeline-rest' });
+  private _layers: readonly number[] = [];
+  private _active = 0;
+
+  constructor(
+    private readonly _trans: TranslationBundle,
+    private readonly _id: string,
+    private readonly _choose: (layer: number) => void
+  ) {
+    this._list = element('div', {
+      class: 'memtrack-Timeline-blocks',
+      role: 'listbox',
+      tabindex: '0',
+      'aria-label': _trans.__('Alive at this moment, largest first')
+    });
+    this._list.addEventListener('click', event => this._click(event));
+    this._list.addEventListener('keydown', event => this._key(event));
+    this.node = element('div', { class: 'memtrack-Timeline-alive' }, this._list, this._rest);
+  }
+
+  /** List what is alive at `cut`; the blocks of `chosen` and the layers under it are marked. */
+  show(timeline: ITimeline, tree: ILayerTree, cut: number, chosen: number): void {
+    const rows = aliveAt(timeline, cut);
+    const shown = rows.slice(0, MOST_LISTED);
+    const end = chosen < 0 ? -1 : chosen + at(tree.subtree, chosen);
+    this._layers = shown.map(row => at(timeline.allocations.layer, row));
+    this._active = 0;
+    this._list.replaceChildren(
+      ...shown.map((row, index) => {
+        const layer = at(timeline.allocations.layer, row);
+        return this._option(timeline, tree, row, index, layer >= chosen && layer < end);
+      })
+    );
+    this._list.scrollTop = 0;
+    this._activate(0, false);
+    this._rest.textContent = this._restText(timeline, rows.slice(MOST_LISTED));
+  }
+
+  private _option(
+    timeline: ITimeline,
+    tree: ILayerTree,
+    row: number,
+    index: number,
+    isChosen: boolean
+  ): HTMLElement {
+    const { allocations, names, sites } = timeline;
+    const category = at(CATEGORY_IDS, at(allocations.category, row));
+    const layer = at(allocations.layer, row);
+    const name = names[at(allocations.name, row)];
+    const site = sites[at(allocations.site, row)];
+    const trans = this._trans;
+    const node = element(
+      'div',
+      {
+        class: `memtrack-Timeline-block${isChosen ? ' memtrack-mod-chosen' : ''}`,
+        role: 'option',
+        id: `${this._id}-${index}`,
+        'aria-selected': 'false'
+      },
+      swatch(category),
+      element(
+        'span',
+        { class: 'memtrack-Timeline-bytes' },
+        formatBytes(at(allocations.bytes, row))
+      ),
+      element(
+        'span',
+        { class: 'memtrack-Timeline-what' },
+        element('bdi', {}, layer < 0 ? trans.__('outside layers') : textAt(tree.path, layer))
+      ),
+      element('span', { class: 'memtrack-Timeline-category' }, categoryName(category, trans)),
+      element(
+        'span',
+        { class: 'memtrack-Timeline-where' },
+        [name, site].filter(Boolean).join(' · ')
+      )
+    );
+    node.dataset.index = String(index);
+    return node;
+  }
+
+  private _restText(timeline: ITimeline, rest: readonly number[]): string {
+    const trans = this._trans;
+    const bytes = rest.reduce((sum, row) => sum + at(timeline.allocations.bytes, row), 0);
+    const parts: string[] = [];
+    if (rest.length > 0) {
+      parts.push(
+        trans._n(
+          'and %1 more block of %2',
+          'and %1 more blocks of together %2',
+          rest.length,
+          formatBytes(bytes)
+        )
+      );
+    }
+    if (timeline.omittedAllocations > 0) {
+      parts.push(
+        trans.__(
+          'small blocks of at most %1 together are not listed',
+          formatBytes(timeline.omittedBytes)
+        )
+      );
+    }
+    return parts.join('; ');
+  }
+
+  private _click(event: MouseEvent): void {
+    const target = event.target instanceof Element ? event.target.closest('[data-index]') : null;
+    if (target instanceof HTMLElement) {
+      this._activate(Number(target.dataset.index), false);
+      this._chooseActive();
+    }
+  }
+
+  private _key(event: KeyboardEvent): void {
+    const last = this._layers.length - 1;
+    const targets: Readonly<Record<string, number>> = {
+      ArrowUp: this._active - 1,
+      ArrowDown: this._active + 1,
+      PageUp: this._active - 10,
+      PageDown: this._active + 10,
+      Home: 0,
+      End: last
+    };
+    const target = targets[event.key];
+    if (target !== undefined) {
+      this._activate(Math.min(Math.max(0, target), last), true);
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      this._chooseActive();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private _activate(index: number, scrolls: boolean): void {
+    const options = this._list.children;
+    options[this._active]?.setAttribute('aria-selected', 'false');
+    this._active = index;
+    const option = options[index];
+    if (option === undefined) {
+      this._list.removeAttribute('aria-activedescendant');
+      return;
+    }
+    option.setAttribute('aria-selected', 'true');
+    this._list.setAttribute('aria-activedescendant', option.id);
+    if (scrolls) {
+      option.scrollIntoView?.({ block: 'nearest' });
+    }
+  }
+
+  private _chooseActive(): void {
+    const layer = this._layers[this._active];
+    if (layer !== undefined && layer >= 0) {
+      this._choose(layer);
+    }
+  }
+}

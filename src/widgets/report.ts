@@ -1,0 +1,140 @@
+// The widget of a live report: the model carries its messages, the view shows it where there is no
+// renderer of ours (VS Code, Voila, nbclassic).
+import type { IBackboneModelOptions } from '@jupyter-widgets/base';
+import { DOMWidgetModel, DOMWidgetView } from '@jupyter-widgets/base';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
+import type { Message } from '@lumino/messaging';
+import { MessageLoop } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../base/version';
+import type { ILiveReports } from '../model/live';
+import type { ReportWidget } from '../views/report';
+import type { Preferences } from '../model/preferences';
+import type { BinaryBuffer } from '../wire';
+import { ReportChannel } from './channel';
+
+const VERSION = `^${PACKAGE_VERSION}`;
+
+/** What the page around the widgets offers. */
+export interface IReportServices {
+  readonly trans: TranslationBundle;
+  /** The reader's language, such as `zh_CN`. */
+  readonly language: string;
+  readonly preferences: Preferences;
+  /** Where the models make themselves known; undefined where nobody looks for them. */
+  readonly liveReports: ILiveReports | undefined;
+}
+
+/** The report that a kernel sends, and the way back to it. */
+export class ReportModel extends DOMWidgetModel {
+  // Backbone calls `initialize` from its constructor: an initializer here would run after it.
+  declare channel: ReportChannel;
+  declare private _entry: IDisposable | undefined;
+
+  override defaults(): Record<string, unknown> {
+    return {
+      ...super.defaults(),
+      _model_name: 'ReportModel',
+      _model_module: PACKAGE_NAME,
+      _model_module_version: VERSION,
+      _view_name: 'ReportView',
+      _view_module: PACKAGE_NAME,
+      _view_module_version: VERSION,
+      report: {}
+    };
+  }
+
+  override initialize(attributes: Record<string, unknown>, options: IBackboneModelOptions): void {
+    super.initialize(attributes, options);
+    const channel = new ReportChannel(this.model_id, content => this.send(content, {}));
+    this.channel = channel;
+    this.on('change:report', () => channel.receiveReport(this.get('report')));
+    this.on('msg:custom', (content: unknown, buffers: readonly BinaryBuffer[]) =>
+      channel.receive(content, buffers)
+    );
+    this.on('destroy comm_live_update', () => this._watchComm());
+    channel.receiveReport(this.get('report'));
+    if (this.comm_live) {
+      this._entry = this.liveReports?.add(channel);
+    } else {
+      channel.close();
+    }
+  }
+
+  /** Where this model makes itself known. */
+  protected get liveReports(): ILiveReports | undefined {
+    return undefined;
+  }
+
+  private _watchComm(): void {
+    if (!this.comm_live) {
+      this._entry?.dispose();
+      this.channel.close();
+    }
+  }
+}
+
+/** Shows the report of a `ReportModel` in an output. */
+export abstract class ReportView extends DOMWidgetView {
+  declare private _report: ReportWidget | undefined;
+
+  protected abstract get services(): IReportServices;
+
+  override async render(): Promise<void> {
+    const { ReportWidget } = await import('../views/report');
+    const model: unknown = this.model;
+    if (this.luminoWidget.isDisposed || !(model instanceof ReportModel)) {
+      return;
+    }
+    const report = new ReportWidget(this.services);
+    report.live = model.channel;
+    this._report = report;
+    if (this.luminoWidget.isAttached) {
+      Widget.attach(report, this.el);
+    }
+  }
+
+  override remove(): unknown {
+    this._report?.dispose();
+    return super.remove();
+  }
+
+  // The view is the host of the report, so the report hears of what happens to it.
+  override processLuminoMessage(message: Message): void {
+    super.processLuminoMessage(message);
+    const report = this._report;
+    if (report === undefined) {
+      return;
+    }
+    if (message.type === 'after-attach' && !report.isAttached) {
+      Widget.attach(report, this.el);
+    } else if (message.type === 'before-detach' && report.isAttached) {
+      Widget.detach(report);
+    } else if (message.type === 'after-show' || message.type === 'resize') {
+      MessageLoop.sendMessage(report, message);
+    }
+  }
+}
+
+/** The classes that a widget manager makes, bound to one page. */
+export interface IReportWidgets {
+  readonly ReportModel: typeof ReportModel;
+  readonly ReportView: typeof DOMWidgetView;
+}
+
+/** Returns model and view that use `services`. */
+export function reportWidgets(services: IReportServices): IReportWidgets {
+  class PageReportModel extends ReportModel {
+    protected override get liveReports(): ILiveReports | undefined {
+      return services.liveReports;
+    }
+  }
+  class PageReportView extends ReportView {
+    protected override get services(): IReportServices {
+      return services;
+    }
+  }
+  return { ReportModel: PageReportModel, ReportView: PageReportView };
+}

@@ -1,0 +1,4 @@
+// By itself, so that naming it does not load the decoder.
+
+/** The MIME type of a report in an output. */
+export const MIME_TYPE = 'application/vnd.memtrack.report.v1+json';
