@@ -8,6 +8,25 @@ const require = createRequire(import.meta.url);
 const { rspack } = require('@rspack/core');
 
 const OUTPUT = 'THIRD_PARTY_LICENSES';
+// For packages that state the licence in their manifest alone.
+const TERMS = {
+  MIT: `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+associated documentation files (the "Software"), to deal in the Software without restriction,
+including without limitation the rights to use, copy, modify, merge, publish, distribute,
+sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial
+portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES
+OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN
+CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`,
+  // That of this project, without its holder.
+  'BSD-3-Clause': readFileSync('LICENSE', 'utf8').replace(/^.*?(?=Redistribution)/s, '')
+};
 const BUILDER_LIST = 'python_pkg/memtrack/labextension/static/third-party-licenses.json';
 
 /** Folders of the packages whose files end in the AMD bundle. */
@@ -49,8 +68,12 @@ function describe(folder) {
     .sort()
     .map(name => readFileSync(path.join(folder, name), 'utf8').trim());
   if (texts.length === 0) {
-    const holder = author === undefined ? '' : ` Author: ${author}.`;
-    texts.push(`The package has no licence file; its manifest says: ${licence}.${holder}`);
+    const holder = author === undefined ? 'its authors' : author;
+    texts.push(`Copyright (c) ${holder}; no licence file, the manifest says ${licence}.`);
+    const terms = TERMS[licence];
+    if (terms !== undefined) {
+      texts.push(terms);
+    }
   }
   const heading = `${manifest.name} ${manifest.version} (${licence})`;
   return `${'-'.repeat(80)}\n${heading}\n\n${texts.join('\n\n').replaceAll('\r\n', '\n')}\n`;
