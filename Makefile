@@ -84,7 +84,7 @@ test-oldest-torch: build ## Run the Python tests with the oldest torch, numpy an
 
 .PHONY: bench
 bench: install ## Measure what memtrack costs
-	@$(VENV_PYTHON) -m pytest benchmarks --capture=no $(PYTEST_ARGS)
+	@for file in bench/*.py; do echo "▸ $$file"; $(VENV_PYTHON) "$$file"; done
 
 ##@ Change
 
