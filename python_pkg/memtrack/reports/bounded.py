@@ -28,6 +28,7 @@ class _Bounds:
 
 _STAGES = (
     _Bounds(1000, 5000, 10_000, 10_000),
+    _Bounds(900, 3000, 6500, 6500),
     _Bounds(800, 2000, 4000, 4000),
     _Bounds(600, 1000, 2000, 2000),
     _Bounds(400, 600, 1000, 1000),
@@ -36,7 +37,7 @@ _STAGES = (
     _Bounds(60, 30, 60, 60),
     _Bounds(20, 0, 20, 20),
 )
-"""From much to little. Each is about half of the one before, so that the first that fits fits well."""
+"""From much to little, in steps small enough that the first that fits fits well."""
 
 
 def notebook_payload(

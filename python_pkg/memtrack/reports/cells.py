@@ -69,9 +69,15 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _breaks(before: str, character: str) -> bool:
-    """Tell whether a line may break between two characters: around wide ones, but not before marks."""
+    """Tell whether a line may break between two characters: next to a wide one, unless a mark clings.
+
+    Marks stay with what they follow, opening brackets with what follows them.
+    """
     wide = _width(before) == 2 or _width(character) == 2
-    return wide and not unicodedata.category(character).startswith("P") and character != " "
+    clings = unicodedata.category(before) == "Ps" or (
+        unicodedata.category(character).startswith("P") and unicodedata.category(character) != "Ps"
+    )
+    return wide and not clings and character != " "
 
 
 def _width(character: str) -> int:

@@ -111,7 +111,8 @@ def pack_for_notebook(
     `{"schema", "report": payload, "lengths": [bytes of each buffer], "buffers": base64 of the
     zlib-compressed concatenation, "model_id": widget model that has the live report, or ""}`
     """
-    packed = zlib.compress(b"".join(buffers), level=9)
+    # Level 9 takes seven to fifteen times as long for one per cent less.
+    packed = zlib.compress(b"".join(buffers), level=6)
     return {
         "schema": SCHEMA,
         "report": dict(payload),
