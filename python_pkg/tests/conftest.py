@@ -9,13 +9,13 @@ pytest_plugins = ["pytest_jupyter.jupyter_server"] if find_spec("pytest_jupyter"
 
 # A GPU machine may have torch and pytest alone: what needs more is not collected there.
 _NEEDED = {
-    "IPython": ("notebook/*", "api/*", "cli/*"),
-    "ipywidgets": ("widgets/*",),
-    "pytest_jupyter": ("server/*",),
-    "hypothesis": ("analysis/*", "recording/*", "reports/*", "readers/*"),
+    "IPython": ("notebook", "api", "cli"),
+    "ipywidgets": ("widgets",),
+    "pytest_jupyter": ("server",),
+    "hypothesis": ("analysis", "recording", "reports", "readers"),
 }
-collect_ignore_glob = [
-    pattern for package, patterns in _NEEDED.items() if not find_spec(package) for pattern in patterns
+collect_ignore = [
+    folder for package, folders in _NEEDED.items() if not find_spec(package) for folder in folders
 ]
 
 

@@ -80,6 +80,17 @@ class Blocks:
             return UNWATCHED
         return UNWATCHED if watched is None else watched.row
 
+    def knows(self, tensor: torch.Tensor) -> bool:
+        """Tell, fast, whether a plain tensor's storage is watched at the size it has now."""
+        if type(tensor) not in _PLAIN:
+            return False
+        try:
+            storage = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):
+            return False
+        watched = self._watched.get(storage._cdata)
+        return watched is not None and watched.size == storage.nbytes()
+
     def sight(self, tensor: torch.Tensor, layer: int = -1, call: int = -1, stack: int = -1) -> int:
         """Return the allocation of a plain tensor's storage, watching it from now on.
 

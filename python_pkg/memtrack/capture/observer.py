@@ -33,6 +33,8 @@ from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import CallKind, Category, PhaseKind
 from memtrack.recording.tables import Array
 
+UNREAD = -2
+
 
 class Observer:
     """One recording being written. Keeps no tensor, module or optimizer alive."""
@@ -168,17 +170,19 @@ class Observer:
 
     def after_operation(self, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
         """An operation has run: count the storages it made and any that were not known."""
-        call = self._op_call
-        sight = self.blocks.sight
+        call, blocks = self._op_call, self.blocks
         for tensor in tensors_among(args):
-            for plain in plain_tensors(tensor):
-                sight(plain)
-        stack = NONE
+            if not blocks.knows(tensor):
+                for plain in plain_tensors(tensor):
+                    blocks.sight(plain)
+        stack = layer = UNREAD
         for tensor in tensors_among(outputs):
+            if blocks.knows(tensor):
+                continue
+            if stack == UNREAD:
+                stack, layer = self.stacks.read(), self.calls.layer_of(call)
             for plain in plain_tensors(tensor):
-                if self.blocks.row_of(plain) < 0 and stack < 0:
-                    stack = self.stacks.read()
-                sight(plain, self.calls.layer_of(call), call, stack)
+                blocks.sight(plain, layer, call, stack)
         if self._backward_task != torch_api.NO_GRAPH_TASK and call >= 0:
             self.calls.ran_backward(call, *self._op_start)
 

@@ -16,7 +16,8 @@ import torch
 from memtrack.recording.builder import StackBuilder
 
 MAX_DEPTH = 96
-_SKIPPED = -1
+"""Frames kept of a deeper stack, the innermost."""
+
 _TORCH = str(Path(torch.__file__).parent)
 _MEMTRACK = str(Path(__file__).parent.parent)
 _MACHINERY = (
@@ -45,32 +46,41 @@ class StackReader:
     def __init__(self, stacks: StackBuilder, names: Callable[[str], str] | None = None) -> None:
         self._stacks = stacks
         self._names = names
-        self._rows: dict[tuple[CodeType, int], int] = {}
+        self._skipped: set[CodeType] = set()
+        self._frames: dict[tuple[CodeType, int], int] = {}
+        self._known: dict[tuple[int, ...], int] = {(): -1}
 
     def read(self) -> int:
         """Return the stack row of the caller's caller, -1 when none of its frames is the user's."""
         frame: FrameType | None = sys._getframe(2)
-        rows = self._rows
+        skipped, frames = self._skipped, self._frames
         found: list[int] = []
-        while frame is not None and len(found) < MAX_DEPTH:
-            key = (frame.f_code, frame.f_lineno)
-            row = rows.get(key)
-            if row is None:
-                row = rows[key] = self._row(key)
-            if row != _SKIPPED:
-                found.append(row)
+        while frame is not None:
+            code = frame.f_code
+            if code not in skipped:
+                row = frames.get((code, frame.f_lineno))
+                if row is not None:
+                    found.append(row)
+                elif is_machinery(code.co_filename):
+                    skipped.add(code)
+                else:
+                    found.append(self._add(code, frame.f_lineno))
             frame = frame.f_back
-        stack = -1
-        for row in reversed(found):
-            stack = self._stacks.push(stack, row)
+        key = tuple(found)
+        stack = self._known.get(key)
+        if stack is None:
+            stack = self._known[key] = self._push(found)
         return stack
 
-    def _row(self, key: tuple[CodeType, int]) -> int:
-        code, line = key
+    def _add(self, code: CodeType, line: int) -> int:
         file = code.co_filename
-        if is_machinery(file):
-            return _SKIPPED
         name = self._names(file) if self._names else file
-        return self._stacks.frame(
-            name, code.co_qualname if hasattr(code, "co_qualname") else code.co_name, line or 0
-        )
+        function = getattr(code, "co_qualname", code.co_name)
+        row = self._frames[code, line] = self._stacks.frame(name, function, line or 0)
+        return row
+
+    def _push(self, innermost_first: list[int]) -> int:
+        stack = -1
+        for row in reversed(innermost_first[:MAX_DEPTH]):
+            stack = self._stacks.push(stack, row)
+        return stack
