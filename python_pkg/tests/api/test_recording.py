@@ -1,0 +1,232 @@
+"""`memtrack.track`, `memtrack.open` and what a `Recording` answers."""
+
+import gc
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import pytest
+
+import memtrack
+from memtrack.recording import load_recording
+from memtrack.reports.payload import MIME_TYPE
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "report" / "recording.memtrack"
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture
+def trained():
+    """A model, its optimizer and a function that trains it."""
+    model = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def train(steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            model(torch.randn(16, 32)).square().mean().backward()
+            optimizer.step()
+
+    return model, optimizer, train
+
+
+def test_recording_is_usable_inside_the_block_and_after_it(trained):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer, label="tiny") as recording:
+        train(1)
+        assert recording.running
+        early = recording.peak.bytes
+        assert recording.report().state == "recording"
+        train(2)
+    assert not recording.running
+    assert recording.peak.bytes >= early > 0
+    assert recording.report().state == "complete"
+    assert recording.report().steps == 3
+    assert recording.data.facts.label == "tiny"
+    recording.data.self_check()
+
+
+def test_answers_agree_with_each_other(trained):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(2)
+    peak = recording.peak.bytes
+    assert recording.ledger.allocated == peak
+    assert int(recording.timeline.points["allocated"].max()) == peak
+    at_peak = recording.layers.columns["at_peak"].sum() + recording.layers.outside["at_peak"]
+    assert at_peak == peak
+    assert recording.layers.columns["parameters"].sum() == sum(
+        parameter.untyped_storage().nbytes() for parameter in model.parameters()
+    )
+
+
+def test_layers_become_a_pandas_table(trained):
+    pytest.importorskip("pandas")
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(1)
+    table = recording.layers.to_pandas()
+    assert list(table.index) == ["model", "model.0", "model.1", "model.2"]
+    assert table.loc["model", "total_parameters"] == table["parameters"].sum()
+
+
+def test_steps_end_the_recording_within_the_block(trained):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer, steps=2) as recording:
+        train(5)
+    assert recording.report().steps == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [(ValueError, "failed"), (KeyboardInterrupt, "interrupted")]
+)
+def test_exception_passes_through_as_it_is(trained, error, state):
+    model, _, train = trained
+    raised = error("mine")
+
+    def run():
+        with memtrack.track(model) as recording:
+            recordings.append(recording)
+            train(1)
+            raise raised
+
+    recordings = []
+    with pytest.raises(error) as caught:
+        run()
+    assert caught.value is raised
+    assert raised.__context__ is None
+    assert [entry.name for entry in caught.traceback][1:] == ["run"]
+    (recording,) = recordings
+    assert recording.report().state == state
+
+
+def test_our_failure_does_not_hide_the_users(trained, monkeypatch, capsys):
+    from memtrack.capture import Recorder
+
+    model, _, _ = trained
+    monkeypatch.setattr(Recorder, "finish", lambda self, state: 1 / 0)
+    with pytest.raises(ValueError, match="mine"), memtrack.track(model) as recording:
+        raise ValueError("mine")
+    assert capsys.readouterr().err.startswith(
+        "memtrack could not finish the recording (ZeroDivisionError: division by zero);"
+    )
+    assert repr(recording) == "<memtrack.Recording: failed>"
+    with pytest.raises(memtrack.RecordingStateError):
+        _ = recording.data
+
+
+def test_marks_can_be_set_while_it_runs_only(trained):
+    model, _, train = trained
+    with memtrack.track(model) as recording:
+        train(1)
+        recording.mark("after the first")
+    assert list(recording.report().marks.label) == ["after the first"]
+    with pytest.raises(memtrack.RecordingStateError, match="has ended"):
+        recording.mark("too late")
+
+
+def test_recording_can_be_ended_early(trained):
+    model, _, train = trained
+    with memtrack.track(model) as recording:
+        train(1)
+        recording.end()
+        train(1)
+    assert recording.report().steps == 1
+
+
+def test_nothing_of_the_users_is_kept():
+    model = torch.nn.Linear(64, 64)
+    with memtrack.track(model) as recording:
+        model(torch.ones(8, 64)).sum().backward()
+    recording.report()
+    alive = [weakref.ref(model), weakref.ref(model.weight), weakref.ref(model.weight.grad)]
+    del model
+    gc.collect()
+    assert [reference() for reference in alive] == [None, None, None]
+    assert recording.peak.bytes > 0
+
+
+def test_save_and_open_give_the_same_report(trained, tmp_path):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(1)
+    path = recording.save(tmp_path / "run")
+    assert path == tmp_path / "run.memtrack"
+    opened = memtrack.open(path)
+    assert opened.peak == recording.peak
+    assert opened._repr_mimebundle_() == recording._repr_mimebundle_()
+
+
+def test_short_form_and_rich_form(monkeypatch):
+    monkeypatch.setenv("MEMTRACK_LANG", "en")
+    recording = memtrack.open(FIXTURE)
+    data = load_recording(FIXTURE)
+    assert repr(recording).startswith(f"<memtrack.Recording of {data.facts.label}: ")
+    assert "peak" in repr(recording)
+    shown = recording._repr_mimebundle_(include=None, exclude=None)
+    assert set(shown) == {"text/plain", "text/html", MIME_TYPE}
+    monkeypatch.setenv("MEMTRACK_LANG", "zh_CN")
+    assert "峰值" in recording._repr_mimebundle_()["text/plain"]
+
+
+def test_wrong_arguments_are_usage_errors(trained):
+    model, _, _ = trained
+    with pytest.raises(memtrack.UsageError, match="not a torch"):
+        memtrack.track([1, 2])
+    with pytest.raises(memtrack.UsageError):
+        memtrack.track(model, steps=0)
+    with pytest.raises(memtrack.UsageError):
+        memtrack.track(model, optimizer=3)
+
+
+def test_other_files_are_refused_in_one_sentence(tmp_path):
+    snapshot = tmp_path / "snapshot.pickle"
+    snapshot.write_bytes(b"\x80\x04.")
+    with pytest.raises(memtrack.UnreadableFile, match="PyTorch snapshot"):
+        memtrack.open(snapshot)
+    text = tmp_path / "notes.memtrack"
+    text.write_text("not a zip")
+    with pytest.raises(memtrack.UnreadableFile):
+        memtrack.open(text)
+    with pytest.raises(FileNotFoundError):
+        memtrack.open(tmp_path / "gone.memtrack")
+
+
+def test_opening_needs_neither_torch_nor_ipython():
+    program = (
+        "import sys\n"
+        "for name in ('torch', 'IPython', 'ipywidgets'): sys.modules[name] = None\n"
+        "import memtrack\n"
+        f"recording = memtrack.open({str(FIXTURE)!r})\n"
+        "print(recording.peak.bytes, len(recording._repr_mimebundle_()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    bytes_, forms = done.stdout.split()
+    assert int(bytes_) > 0
+    assert forms == "3"
+
+
+def test_tracking_without_torch_says_how_to_install_it():
+    program = (
+        "import sys\n"
+        "sys.modules['torch'] = None\n"
+        "import memtrack\n"
+        "try: memtrack.track()\n"
+        "except memtrack.UnavailableError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("Recording needs PyTorch, which is not installed")
+
+
+def test_public_names_are_listed_and_there():
+    assert {"track", "open", "Recording", "load_ipython_extension"} <= set(dir(memtrack))
+    for name in memtrack.__all__:
+        assert getattr(memtrack, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = memtrack.nonsense

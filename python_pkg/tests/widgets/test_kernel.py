@@ -1,0 +1,151 @@
+"""A browser's messages to a real kernel that is busy: zooms and signs of life come through subshells."""
+
+import time
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+from notebook_sources import TRAINING
+
+pytest.importorskip("torch")
+ipykernel = pytest.importorskip("ipykernel", minversion="7.1")
+
+
+class Browser:
+    """Plays the front end of one kernel."""
+
+    def __init__(self, client):
+        self.client = client
+        self.messages = []
+
+    def run(self, code, subshell=None):
+        return self._request("execute_request", {"code": code, "silent": False}, subshell)
+
+    def wait_until_idle(self, request):
+        self.wait_for(is_end_of(request))
+
+    def wait_for(self, wanted, seconds=60):
+        """Return the first message, new or already here, that `wanted` accepts."""
+        for message in self.messages:
+            if wanted(message):
+                return message
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            message = self.client.get_iopub_msg(timeout=seconds)
+            self.messages.append(message)
+            assert message["msg_type"] != "error", message["content"]
+            if wanted(message):
+                return message
+        raise AssertionError("the message never came")
+
+    def subshell(self):
+        request = self.client.session.msg("create_subshell_request", {})
+        self.client.control_channel.send(request)
+        reply = self.client.get_control_msg(timeout=30)
+        return reply["content"]["subshell_id"]
+
+    def send(self, comm, subshell, content):
+        data = {"method": "custom", "content": content}
+        self._request("comm_msg", {"comm_id": comm, "data": data}, subshell)
+
+    def _request(self, kind, content, subshell):
+        message = self.client.session.msg(kind, content)
+        message["header"]["subshell_id"] = subshell
+        self.client.shell_channel.send(message)
+        return message["header"]["msg_id"]
+
+
+def is_end_of(request):
+    def wanted(message):
+        return (
+            message["msg_type"] == "status"
+            and message["content"]["execution_state"] == "idle"
+            and message["parent_header"].get("msg_id") == request
+        )
+
+    return wanted
+
+
+def custom(kind):
+    def wanted(message):
+        content = message["content"].get("data", {}).get("content", {})
+        return message["msg_type"] == "comm_msg" and content.get("type") == kind
+
+    return wanted
+
+
+@pytest.fixture
+def browser():
+    manager, client = start_new_kernel(kernel_name="python3")
+    browser = Browser(client)
+    browser.wait_until_idle(browser.run(f"{TRAINING}\n%load_ext memtrack\nanswered = []"))
+    yield browser
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+BUSY = """
+import time
+train(1)
+%memtrack off
+stop_ns = time.monotonic_ns() + 20 * 10**9
+while time.monotonic_ns() < stop_ns and not answered:
+    time.sleep(0.01)
+train(1)
+"""
+
+
+def test_zoom_is_answered_while_a_cell_runs_and_ticks_are_sent(browser):
+    browser.wait_until_idle(browser.run("%memtrack model"))
+    shown = browser.wait_for(lambda message: message["msg_type"] == "display_data")
+    comm = shown["content"]["data"]["application/vnd.jupyter.widget-view+json"]["model_id"]
+    subshell = browser.subshell()
+    cell = browser.run(BUSY)
+    final = browser.wait_for(lambda message: message["msg_type"] == "update_display_data")
+    assert final["content"]["data"]["text/plain"].startswith("Peak ")
+    browser.send(
+        comm,
+        subshell,
+        {"type": "window", "request": 3, "view": 0, "start": 0, "end": 50, "buckets": 10},
+    )
+    answer = browser.wait_for(custom("window"))
+    assert answer["content"]["data"]["content"]["request"] == 3
+    assert all(isinstance(buffer, memoryview) for buffer in answer["buffers"])
+    assert not any(is_end_of(cell)(message) for message in browser.messages)
+    browser.run("answered.append(1)", subshell)
+    browser.wait_until_idle(cell)
+
+
+HURRIED = """
+from memtrack.capture import ticks
+from memtrack.widgets import live
+ticks.INTERVAL_NS = 2_000_000
+live.MOST_OF_TIME = 1.0
+%memtrack model
+train(300)
+"""
+
+
+def numbers_of_ticks(browser):
+    sent = [message for message in browser.messages if custom("tick")(message)]
+    return [message["content"]["data"]["content"]["tick"] for message in sent]
+
+
+def test_silent_browser_gets_no_more_ticks(browser):
+    browser.wait_until_idle(browser.run(HURRIED))
+    assert numbers_of_ticks(browser) == list(range(1, 21))
+
+
+def test_browser_that_answers_while_the_cell_runs_gets_more(browser):
+    subshell = browser.subshell()
+    cell = browser.run(HURRIED)
+    while len(numbers_of_ticks(browser)) < 60:
+        known = len(browser.messages)
+        tick = browser.wait_for(
+            lambda message, known=known: (
+                custom("tick")(message)
+                and not any(message is one for one in browser.messages[:known])
+            )
+        )
+        number = tick["content"]["data"]["content"]["tick"]
+        browser.send(tick["content"]["comm_id"], subshell, {"type": "seen", "tick": number})
+    assert not any(is_end_of(cell)(message) for message in browser.messages)
