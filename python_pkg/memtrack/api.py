@@ -5,10 +5,8 @@ Nothing here keeps the user's model, tensors, exceptions or frames once a record
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
-from memtrack.errors import RecordingStateError, UnavailableError, UnreadableFile
+from memtrack.errors import RecordingStateError, UnavailableError
 from memtrack.i18n import Text, preferred_language, text
-from memtrack.recording import RecordingData, load_recording, save_recording
+from memtrack.readers import open_recording
+from memtrack.recording import RecordingData, save_recording
 from memtrack.reports import Report, build_report, bundle
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.report import LedgerReport, PeakPoint, TimelineReport, View
@@ -26,8 +25,6 @@ from memtrack.units import format_bytes
 
 if TYPE_CHECKING:
     from memtrack.capture import Recorder
-
-_SNAPSHOT_SUFFIXES = (".pickle", ".pkl", ".gz", ".xz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,28 +238,8 @@ def say_failed(doing: Text, error: BaseException, language: str = "") -> None:
 def open(  # noqa: A001 - users read memtrack.open
     path: str | os.PathLike[str], presentation: Presentation | None = None
 ) -> Recording:
-    """Open a `.memtrack` file.
+    """Open a recording from a file.
 
-    Raises UnreadableFile in one sentence for anything else, OSError as the system gives it.
+    Raises UnreadableFile or UnavailableError in one sentence for what cannot be opened.
     """
-    source = Path(path).expanduser()
-    if source.suffix in _SNAPSHOT_SUFFIXES and source.is_file():
-        sentence = text("{path} looks like a PyTorch snapshot.", path=str(source))
-        raise UnreadableFile(sentence, text("This version opens .memtrack files."))
-    return Recording(load_recording(source), presentation)
-
-
-def missing_file(path: str | os.PathLike[str], error: OSError) -> UnreadableFile:
-    """Return the error for a file that the system could not give, with the closest name beside it."""
-    source = Path(path).expanduser()
-    reason = error.strerror or type(error).__name__
-    close = difflib.get_close_matches(source.name, _names_beside(source), n=1)
-    hint = text("Did you mean '{word}'?", word=str(source.with_name(close[0]))) if close else ""
-    return UnreadableFile(f"{source}: {reason}.", hint)
-
-
-def _names_beside(source: Path) -> Sequence[str]:
-    try:
-        return os.listdir(source.parent)
-    except OSError:
-        return ()
+    return Recording(open_recording(path), presentation)

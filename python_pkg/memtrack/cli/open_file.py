@@ -7,7 +7,6 @@ import json
 import shutil
 from typing import Any
 
-from memtrack.api import missing_file
 from memtrack.api import open as open_recording
 from memtrack.reports import Report, render_text
 from memtrack.reports.payload import encode_report
@@ -38,10 +37,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the report."""
-    try:
-        report = open_recording(options.file).report()
-    except OSError as error:
-        raise missing_file(options.file, error) from None
+    report = open_recording(options.file).report()
     if options.json:
         print(json.dumps(summary(report), ensure_ascii=False, indent=2))
     else:

@@ -19,7 +19,7 @@ from IPython.core.magic import (
 )
 from traitlets import Bool, Int, Unicode
 
-from memtrack.api import Presentation, Recording, end_state, load_recorder, missing_file
+from memtrack.api import Presentation, Recording, end_state, load_recorder
 from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
 from memtrack.i18n import preferred_language, text
@@ -158,10 +158,7 @@ class MemtrackMagics(Magics):
         self._watch.recording.mark(label)
 
     def _open(self, path: str) -> Recording:
-        try:
-            return open_recording(path, self._presentation())
-        except OSError as error:
-            raise missing_file(path, error) from None
+        return open_recording(path, self._presentation())
 
     def _expanded(self, argument: str) -> str:
         """Fill in `$name` and `{name}` as IPython does for other magics."""
