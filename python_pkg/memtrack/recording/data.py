@@ -141,6 +141,7 @@ def check(data: RecordingData) -> None:
     _check_phases(data)
     _check_windows(data)
     _check_layers(data)
+    _check_stacks(data)
 
 
 _REFERENCES = {
@@ -247,3 +248,8 @@ def _check_layers(data: RecordingData) -> None:
         if parent[row] >= 0:
             inside = row + subtree[row] <= parent[row] + subtree[parent[row]]
             assert inside, "a subtree sticks out of its parent's"
+
+
+def _check_stacks(data: RecordingData) -> None:
+    parent = data.stacks["parent"]
+    assert (parent < np.arange(len(parent))).all(), "a stack stands before the one that called it"

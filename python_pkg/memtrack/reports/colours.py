@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 _FALLBACK = {
-    "parameter": "#4a7fd6",
-    "buffer": "#7fa9e6",
-    "gradient": "#d98a2b",
-    "optimizer_state": "#9a6bc9",
-    "cast_weight": "#5aa6c4",
-    "activation": "#2f9e83",
-    "input": "#b09a2c",
-    "temporary": "#d0566b",
-    "workspace": "#8d7358",
-    "other": "#7d8a99",
-    "unknown": "#9aa0a6",
-    "cache": "#8f9bb3",
-    "context": "#a58fa8",
-    "process": "#a39b8b",
-    "others": "#8b8f94",
+    "parameter": "#355cbe",
+    "buffer": "#58c4e3",
+    "gradient": "#8d3688",
+    "optimizer_state": "#e6aa41",
+    "cast_weight": "#5644a2",
+    "activation": "#26be9e",
+    "input": "#8a8020",
+    "temporary": "#fe828c",
+    "workspace": "#1a7279",
+    "other": "#a8a8a6",
+    "unknown": "#74746d",
+    "cache": "#abb5c3",
+    "context": "#5d6f96",
+    "process": "#c8ae90",
+    "others": "#8d6a58",
 }
-"""Where the page does not define ours: middle tones that stand out on light and on dark."""
+"""Where the page does not define ours: tones between those for light and for dark themes."""
 
 
 def colour_of(part: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
 from memtrack.i18n import text
 from memtrack.reports.cells import plain, shortened
-from memtrack.reports.layertext import left_out_line
+from memtrack.reports.layertext import OUTSIDE, left_out_line, outside_sizes
 from memtrack.reports.report import Report, View
 from memtrack.reports.rows import holding_layers
 from memtrack.units import format_bytes
@@ -48,6 +49,9 @@ def layer_rows(report: Report, view: View, language: str, rows: int) -> str:
         for number, title in enumerate(_TITLES)
     ]
     body = [_row(report, view, int(row)) for row in chosen]
+    if any(view.layers.outside.values()):
+        name = escape(OUTSIDE.render(language))
+        body.append(_line(name, name, 0, ["", "", *_figures(outside_sizes(view, _BYTES))]))
     left_out = left_out_line(len(report.layers.parent) - len(chosen), language)
     rest = [f"<p>{escape(line)}</p>" for line in left_out]
     head = f"<thead><tr>{''.join(titles)}</tr></thead>"
@@ -57,16 +61,22 @@ def layer_rows(report: Report, view: View, language: str, rows: int) -> str:
 def _row(report: Report, view: View, row: int) -> str:
     tree, columns = report.layers, view.layers.columns
     name, path, kind = (_name(column[row]) for column in (tree.name, tree.path, tree.type))
-    indent = 0.7 + 1.2 * int(tree.depth[row])
     sizes = [int(np.asarray(columns[column])[row]) for column in _BYTES]
-    cells = [
-        str(int(columns["calls"][row])),
-        _name(columns["output_shape"][row]),
-        *(format_bytes(size) if size > 0 else "" for size in sizes),
-    ]
+    calls, shape = str(int(columns["calls"][row])), _name(columns["output_shape"][row])
+    cells = [calls, shape, *_figures(sizes)]
+    return _line(name, f"{path}: {kind}", int(tree.depth[row]), cells)
+
+
+def _figures(sizes: Sequence[int]) -> list[str]:
+    return [format_bytes(size) if size > 0 else "" for size in sizes]
+
+
+def _line(name: str, title: str, depth: int, cells: Sequence[str]) -> str:
+    """Return a row of cells that are escaped already."""
+    indent = 0.7 + 1.2 * depth
     numbers = "".join(f'<td style="{_NUMBER}">{cell}</td>' for cell in cells)
     style = f"{_WORD};padding-left:{indent:.1f}em;font-weight:normal"
-    return f'<tr><th scope="row" style="{style}" title="{path}: {kind}">{name}</th>{numbers}</tr>'
+    return f'<tr><th scope="row" style="{style}" title="{title}">{name}</th>{numbers}</tr>'
 
 
 def _name(name: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from memtrack.i18n import text
-from memtrack.recording.tables import Array
 from memtrack.reports.cells import display_width, left, plain, right, shortened
 from memtrack.reports.report import Report, View
 from memtrack.reports.rows import holding_layers
@@ -26,6 +25,9 @@ def layer_lines(report: Report, view: View, language: str, width: int, rows: int
         return []
     header = [title.render(language) for title in _TITLES]
     table = [header, *(_cells(report, view, int(row)) for row in chosen)]
+    if any(view.layers.outside.values()):
+        sizes = outside_sizes(view, _BYTES)
+        table.append([OUTSIDE.render(language), "", *map(_figure, sizes)])
     left_out = left_out_line(len(report.layers.parent) - len(chosen), language)
     return ["", *_aligned(table, width), *left_out]
 
@@ -39,6 +41,7 @@ def left_out_line(left_out: int, language: str) -> list[str]:
     return [text("… and {count} more layers", count=left_out).render(language)]
 
 
+OUTSIDE = text("in no layer")
 _TITLES = (
     text("layer"),
     text("output"),
@@ -53,12 +56,17 @@ def _cells(report: Report, view: View, row: int) -> list[str]:
     tree, columns = report.layers, view.layers.columns
     name = _GAP * int(tree.depth[row]) + plain(tree.name[row])
     shape = shortened(plain(columns["output_shape"][row]), _MOST_SHAPE)
-    sizes = [_bytes(columns[column], row) for column in _BYTES]
+    sizes = [_figure(int(np.asarray(columns[column])[row])) for column in _BYTES]
     return [name, shape, *sizes]
 
 
-def _bytes(column: Array | Sequence[str], row: int) -> str:
-    size = int(np.asarray(column)[row])
+def outside_sizes(view: View, columns: Sequence[str]) -> list[int]:
+    """Return the bytes of each column that belong to no layer, 0 for columns that do not add up."""
+    outside = view.layers.outside
+    return [outside.get(column.removeprefix("total_"), 0) for column in columns]
+
+
+def _figure(size: int) -> str:
     return format_bytes(size) if size > 0 else "-"
 
 

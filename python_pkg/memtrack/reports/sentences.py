@@ -6,6 +6,8 @@ import numpy as np
 
 from memtrack.analysis import DRAW_ORDER, alive
 from memtrack.analysis.device import DeviceAnalysis
+from memtrack.analysis.sites import sites
+from memtrack.analysis.totals import sum_by
 from memtrack.i18n import Text, text
 from memtrack.recording import PhaseKind, RecordingData
 from memtrack.recording.tables import Array
@@ -65,6 +67,7 @@ def details(analysis: DeviceAnalysis) -> list[Text]:
         _large_tensors(analysis, rows),
         _heavy_layer(analysis),
         _saved(analysis),
+        _made_outside(analysis, rows),
         _from_before(analysis, rows),
         _rounding(analysis, rows),
         _cache(analysis),
@@ -159,6 +162,25 @@ def _saved(analysis: DeviceAnalysis) -> Text | None:
         bytes=format_bytes(whole),
         percent=format_percent(int(total[layer]), whole),
         layer=layer_name(analysis.data, layer),
+    )
+
+
+def _made_outside(analysis: DeviceAnalysis, rows: Array) -> Text | None:
+    """Tell of memory made in the run by no layer, such as a loss, and the line that made the largest part."""
+    data, table = analysis.data, analysis.data.allocations
+    made = rows[(table["start"][rows] >= 0) & (table["layer"][rows] == -1)]
+    size = int(table["bytes"][made].sum())
+    if not len(data.layers) or size < SHARE_WORTH_NAMING * analysis.peak.bytes:
+        return None
+    values = {"bytes": format_bytes(size), "percent": format_percent(size, analysis.peak.bytes)}
+    codes, labels = sites(data, table["stack"][made])
+    if not labels:
+        return text("{bytes} of it ({percent}) was made outside the layers", **values)
+    site = labels[int(np.argmax(sum_by(codes, table["bytes"][made], len(labels))))]
+    return text(
+        "{bytes} of it ({percent}) was made outside the layers, the largest part at {site}",
+        site=site,
+        **values,
     )
 
 

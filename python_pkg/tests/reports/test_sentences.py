@@ -159,6 +159,18 @@ def test_saved_for_backward_is_told_with_its_layer():
     assert "Up to 100 B was saved for backward, 40 % of it by first" in details(script)
 
 
+def test_what_no_layer_made_is_told_with_its_line():
+    script, (model,) = script_of("model")
+    script.older(50, layer=model)
+    script.phase(PhaseKind.FORWARD, 0)
+    for size, line in ((10, 1), (40, 2)):
+        script.alloc(size, stack=script.stack(("train.py", "step", line)))
+    told = "50 B of it (50 %) was made outside the layers, the largest part at train.py:2 step"
+    assert told in details(script)
+    script.older(1000, layer=model)
+    assert not [detail for detail in details(script) if "outside the layers" in detail]
+
+
 def test_what_is_older_than_the_recording_and_belongs_to_nothing():
     script, (model,) = script_of("model")
     script.older(40, layer=model)

@@ -1,6 +1,8 @@
 """The same report in a terminal and on a page: bounded, escaped, in both languages."""
 
 import dataclasses
+import re
+from pathlib import Path
 
 import make_report_fixture
 import pytest
@@ -12,6 +14,8 @@ from synthetic import Category, PhaseKind, Script
 
 from memtrack.reports import build_report, render_html, render_text
 from memtrack.reports.cells import display_width, shortened, wrapped
+from memtrack.reports.colours import colour_of
+from memtrack.reports.words import PARTS
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +28,8 @@ def test_text_has_the_answer_first_and_everything_after(report):
     assert lines[0] == "Peak 7.35 GiB in backward of loss, step 2"
     assert "  activations            4.08 GiB  17 %  ██████▏" in lines
     assert "  CUDA context           ~300 MiB   1 %  ▌" in lines
-    assert "    attn  4×1024×512     136 MiB  64.0 MiB    24.0 MiB  1.45 GiB" in lines
+    assert "    attn     4×1024×512     136 MiB  64.0 MiB    24.0 MiB  1.45 GiB" in lines
+    assert "in no layer                8.00 MiB         -           -         -" in lines
     assert "  Peak 8.00 MiB outside of forward, backward and optimizer, step 1" in lines
     assert "! Layers that ran on other threads were not seen." in lines
     pin = next(number for number, line in enumerate(lines) if "▲" in line)
@@ -148,3 +153,11 @@ def test_shortened_cells_fit(cell, width):
 
 def test_hostile_names_reach_no_terminal(report):
     check_text(render_text(dataclasses.replace(report, label=HOSTILE)))
+
+
+def test_every_part_has_the_colour_variable_of_the_browsers_side():
+    style = Path(__file__).parents[3] / "style" / "base.css"
+    defined = set(re.findall(r"(--memtrack-[a-z-]+):", style.read_text(encoding="utf-8")))
+    for part in PARTS:
+        variable = colour_of(part).removeprefix("var(").split(",")[0]
+        assert variable in defined, part
