@@ -6,7 +6,9 @@ Nothing here keeps the user's model, tensors, exceptions or frames once a record
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -198,8 +200,23 @@ def track(
 
     The recording can be used inside the block and after it. An exception passes through as it is.
     """
-    recorder = load_recorder()(model, optimizer, steps=steps, label=label or "model")
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    names = None if shell is None else cell_namer(shell)
+    recorder = load_recorder()(model, optimizer, steps=steps, label=label or "model", names=names)
     return Tracking(recorder)
+
+
+def cell_namer(shell: Any) -> Callable[[str], str]:
+    """Return a function from a frame's file to how its reader knows it: `In [12]` for a cell."""
+    compiler = shell.compile
+
+    def name(file: str) -> str:
+        formatted = getattr(compiler, "format_code_name", lambda _: None)(file)
+        number = re.search(r"\d+", formatted[1]) if formatted else None
+        return f"In [{number[0]}]" if number else file
+
+    return name
 
 
 def load_recorder() -> type[Recorder]:

@@ -1,4 +1,4 @@
-"""How `%%memtrack` runs a cell, and how its frames are known to the reader.
+"""How `%%memtrack` runs a cell, and how many cells are running.
 
 The cell is not run by us at all: its first line becomes `%memtrack %% …`, which records the rest of
 the cell, and IPython runs that as it runs every cell. So text, line numbers, tracebacks, the shown
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 from memtrack.notebook.grammar import CELL_MARK
 
@@ -44,18 +42,6 @@ def _with_inner_magic(body: list[str]) -> list[str]:
         return body
     turned: list[str] = cell_magic(body[first:])  # type: ignore[no-untyped-call]
     return body[:first] + turned
-
-
-def cell_namer(shell: Any) -> Callable[[str], str]:
-    """Return a function from a frame's file to how its reader knows it: `In [12]` for a cell."""
-    compiler = shell.compile
-
-    def name(file: str) -> str:
-        formatted = getattr(compiler, "format_code_name", lambda _: None)(file)
-        number = re.search(r"\d+", formatted[1]) if formatted else None
-        return f"In [{number[0]}]" if number else file
-
-    return name
 
 
 def cells_running() -> int:

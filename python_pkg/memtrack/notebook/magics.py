@@ -19,11 +19,10 @@ from IPython.core.magic import (
 )
 from traitlets import Bool, Int, Unicode
 
-from memtrack.api import Presentation, Recording, end_state, load_recorder
+from memtrack.api import Presentation, Recording, cell_namer, end_state, load_recorder
 from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
 from memtrack.i18n import preferred_language, text
-from memtrack.notebook.cells import cell_namer
 from memtrack.notebook.grammar import Command, ShowLatest, Track, parse_cell, parse_line
 from memtrack.notebook.help import help_text
 from memtrack.notebook.output import Output, say

@@ -86,6 +86,14 @@ def test_latest_report_is_the_cells_value():
     assert set(output.data) == {"text/plain", "text/html", MIME_TYPE, VIEW_MIME_TYPE}
 
 
+def test_frames_of_a_tracked_block_are_known_by_their_cell():
+    (cell,) = executed(
+        "import memtrack\nwith memtrack.track(model) as recording:\n    train(1)\n"
+        "print(*recording.timeline.sites)"
+    )
+    assert "In [1]:" in cell.outputs[0].text
+
+
 def test_wrong_use_is_one_line_on_stderr():
     (cell,) = executed("%memtrack modle", allow_errors=True)
     (output,) = cell.outputs
