@@ -22,7 +22,7 @@ CATALOGUES = "locale/*/LC_MESSAGES/memtrack.json"
 CONTEXT = "\x04"
 PLACEHOLDER = re.compile(r"\{(\w*)[^}]*\}|%(\d)")
 
-CALL_TS = re.compile(r"\btrans\s*\.\s*(__|_n|_p|_np)\s*\(", re.IGNORECASE)
+CALL_TS = re.compile(r"\b_?trans\s*\.\s*(__|_n|_p|_np)\s*\(", re.IGNORECASE)
 STRING_TS = re.compile(r"""\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")\s*(,?)""")
 
 

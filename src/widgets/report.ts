@@ -48,13 +48,24 @@ export class ReportModel extends DOMWidgetModel {
 
   override initialize(attributes: Record<string, unknown>, options: IBackboneModelOptions): void {
     super.initialize(attributes, options);
+    this.on('change:report', () => this.channel.receiveReport(this.get('report')));
+    this.on('msg:custom', (content: unknown, buffers: readonly BinaryBuffer[]) =>
+      this.channel.receive(content, buffers)
+    );
+    this.on('comm_live_update', () => (this.comm_live ? this._open() : this._end()));
+    this.on('destroy', () => this._end());
+    this._open();
+  }
+
+  /** Where this model makes itself known. */
+  protected get liveReports(): ILiveReports | undefined {
+    return undefined;
+  }
+
+  /** A kernel that was lost and found again gets a channel of its own: nobody waits on the old one. */
+  private _open(): void {
     const channel = new ReportChannel(this.model_id, content => this.send(content, {}));
     this.channel = channel;
-    this.on('change:report', () => channel.receiveReport(this.get('report')));
-    this.on('msg:custom', (content: unknown, buffers: readonly BinaryBuffer[]) =>
-      channel.receive(content, buffers)
-    );
-    this.on('destroy comm_live_update', () => this._watchComm());
     channel.receiveReport(this.get('report'));
     if (this.comm_live) {
       this._entry = this.liveReports?.add(channel);
@@ -63,16 +74,9 @@ export class ReportModel extends DOMWidgetModel {
     }
   }
 
-  /** Where this model makes itself known. */
-  protected get liveReports(): ILiveReports | undefined {
-    return undefined;
-  }
-
-  private _watchComm(): void {
-    if (!this.comm_live) {
-      this._entry?.dispose();
-      this.channel.close();
-    }
+  private _end(): void {
+    this._entry?.dispose();
+    this.channel.close();
   }
 }
 
@@ -91,6 +95,7 @@ export abstract class ReportView extends DOMWidgetView {
     const report = new ReportWidget(this.services);
     report.live = model.channel;
     this._report = report;
+    this.listenTo(model, 'comm_live_update', () => (report.live = model.channel));
     if (this.luminoWidget.isAttached) {
       Widget.attach(report, this.el);
     }

@@ -131,6 +131,10 @@ export class ReportWidget extends Panel {
     return this._traces.isFolded ?? this._preferences.values.isFolded;
   }
 
+  private get _hasViews(): boolean {
+    return this._report !== undefined && this._report.views.length > 0;
+  }
+
   private _setInSight(isInSight: boolean): void {
     this._isInSight = isInSight;
     const isShown = isInSight && this.isVisible;
@@ -165,7 +169,7 @@ export class ReportWidget extends Panel {
     const isFolded = this._isFolded;
     this._header.isFolded = isFolded;
     this.toggleClass('memtrack-mod-folded', isFolded);
-    this._tabs.setHidden(isFolded || this._report?.views.length === 0);
+    this._tabs.setHidden(isFolded || !this._hasViews);
     this._tabs.current = this._traces.tab ?? this._preferences.values.defaultTab;
   }
 
@@ -211,8 +215,10 @@ export class ReportWidget extends Panel {
       ...report.views.map(view => element('option', {}, deviceName(view)))
     );
     this._chooser.selectedIndex = this._viewIndex;
-    this._tabs.setHidden(this._isFolded || report.views.length === 0);
-    this._tabs.setView(report, this._viewIndex);
+    this._tabs.setHidden(this._isFolded || !this._hasViews);
+    if (this._hasViews) {
+      this._tabs.setView(report, this._viewIndex);
+    }
   }
 }
 

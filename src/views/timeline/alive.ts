@@ -26,11 +26,12 @@ export class AliveList {
     private readonly _id: string,
     private readonly _choose: (layer: number) => void
   ) {
+    const trans = _trans;
     this._list = element('div', {
       class: 'memtrack-Timeline-blocks',
       role: 'listbox',
       tabindex: '0',
-      'aria-label': _trans.__('Alive at this moment, largest first')
+      'aria-label': trans.__('Alive at this moment, largest first')
     });
     this._list.addEventListener('click', event => this._click(event));
     this._list.addEventListener('keydown', event => this._key(event));

@@ -32,6 +32,7 @@ export class Strip {
     private readonly _trans: TranslationBundle,
     private readonly _state: () => TimelineState | undefined
   ) {
+    const trans = _trans;
     const box = { viewBox: `0 0 ${BOX.width} ${BOX.height}`, preserveAspectRatio: 'none' };
     this.node = element(
       'div',
@@ -39,9 +40,9 @@ export class Strip {
         class: 'memtrack-Timeline-strip',
         role: 'slider',
         tabindex: '0',
-        'aria-label': _trans.__('Part of the run that is shown'),
+        'aria-label': trans.__('Part of the run that is shown'),
         'aria-valuemin': '0',
-        title: _trans.__(
+        title: trans.__(
           'Drag to choose a part. Arrows move it, + and − zoom, Home shows all, P the peak.'
         )
       },

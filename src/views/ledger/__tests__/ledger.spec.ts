@@ -1,0 +1,88 @@
+import { Widget } from '@lumino/widgets';
+
+import { trans, viewOf } from '../../__tests__/sample';
+import { LedgerView, deviceName } from '..';
+import { everyLabel, fittingLabels } from '../barlabels';
+
+describe('the ledger', () => {
+  let ledger: LedgerView;
+
+  beforeEach(() => {
+    ledger = new LedgerView(trans);
+    Widget.attach(ledger, document.body);
+    ledger.setView(viewOf());
+  });
+
+  afterEach(() => ledger.dispose());
+
+  const rows = (): string[][] =>
+    [...ledger.node.querySelectorAll('tbody tr, tfoot tr')].map(row =>
+      [...row.children].map(cell => cell.textContent ?? '')
+    );
+
+  it('has every part with its share and how it is known, and sums that add up', () => {
+    expect(rows()).toEqual([
+      ['parameters', '100 B', '10 %', 'measured'],
+      ['activations', '200 B', '20 %', 'measured'],
+      ['allocated', '300 B', '30 %', ''],
+      ['allocator cache', '50 B', '5 %', 'estimated'],
+      ['free', '650 B', '65 %', 'estimated'],
+      ['the whole device', '1000 B', '100 %', '']
+    ]);
+  });
+
+  it('calls the sum what it is where the size of the device is not known', () => {
+    const device = { kind: 'cuda', index: 1, name: '', total: -1 };
+    ledger.setView(viewOf(1, { device }));
+    expect(rows()[5]?.[0]).toBe('reserved');
+    expect(deviceName(viewOf(1, { device }))).toBe('cuda:1');
+  });
+
+  it('draws each part in its place and in its colour, and says it in words', () => {
+    const parts = [...ledger.node.querySelectorAll<HTMLElement>('.memtrack-Bar-part')];
+    expect(parts.map(part => [part.style.left, part.style.width])).toEqual([
+      ['0%', '10%'],
+      ['10%', '20%'],
+      ['30%', '5%'],
+      ['35%', '65%']
+    ]);
+    expect(parts[1]?.style.getPropertyValue('--memtrack-part')).toBe('var(--memtrack-activation)');
+    expect(ledger.node.querySelector('[role=img]')?.getAttribute('aria-label')).toBe(
+      '1000 B in all: parameters 100 B, activations 200 B, allocator cache 50 B, free 650 B'
+    );
+  });
+});
+
+describe('the names under a bar', () => {
+  const measure = (text: string): number => 6 * text.length;
+  const part = (id: string, left: number, share: number) => ({
+    id,
+    left,
+    share,
+    name: id,
+    bytes: '1 GiB'
+  });
+  const parts = [part('weights', 0, 0.01), part('grads', 0.01, 0.001), part('free', 0.011, 0.989)];
+
+  function texts(nodes: readonly Element[]): (string | null)[] {
+    return nodes.filter(node => node.tagName === 'SPAN').map(node => node.textContent);
+  }
+
+  it('are those that fit, but never one of a part too thin to be seen', () => {
+    const { nodes } = fittingLabels(parts, '24 GiB', 600, measure);
+    expect(texts(nodes)).toEqual(['weights 1 GiB', 'free 1 GiB', '24 GiB']);
+  });
+
+  it('are all of them, side by side where there is room', () => {
+    const { nodes, barPx } = everyLabel(parts, 600, measure);
+    expect(texts(nodes)).toEqual(['weights1 GiB', 'grads1 GiB', 'free1 GiB']);
+    expect(nodes[0]?.querySelectorAll('path')).toHaveLength(3);
+    expect(barPx).toBe(600);
+  });
+
+  it('are all of them, one under the other where there is none', () => {
+    const { nodes, heightPx } = everyLabel(parts, 110, measure);
+    expect(texts(nodes).filter(Boolean)).toEqual(['weights 1 GiB', 'grads 1 GiB', 'free 1 GiB']);
+    expect(heightPx).toBe(3 * 17 + 6);
+  });
+});
