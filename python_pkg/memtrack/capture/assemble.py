@@ -12,7 +12,7 @@ from memtrack.capture.hindsight import categories, phases_of, targets, with_inne
 from memtrack.capture.observer import Observer
 from memtrack.capture.stacks import is_machinery
 from memtrack.readers.torch_snapshot import FrameReader, device_history
-from memtrack.recording.categories import Category
+from memtrack.recording.categories import Category, EventKind
 from memtrack.recording.tables import Array, Table
 
 Tables = dict[str, dict[str, Array]]
@@ -22,7 +22,7 @@ def tables_of_storages(observer: Observer) -> dict[str, Table]:
     """Return the tables of a recording by the life of storages."""
     tables = _built(observer, "allocations", "calls", "phases", "saved", "events")
     blocks = tables["allocations"]
-    blocks["end"] = np.where(blocks["end"] < 0, len(tables["events"]["kind"]), blocks["end"])
+    _take_lives(blocks, tables["events"])
     rows = np.arange(len(blocks["end"]))
     return _finished(observer, tables, rows, tables["events"]["time_ns"])
 
@@ -64,8 +64,32 @@ def tables_of_history(
     return _finished(observer, tables, found, times)
 
 
+def _take_lives(blocks: dict[str, Array], events: dict[str, Array]) -> None:
+    """Fill in each allocation's start and end from its events.
+
+    An interrupt can fall between an allocation's row and its event, which then counts nothing, or
+    let a release be written twice, of which the second becomes an event of no bytes.
+    """
+    kind, row, count = events["kind"], events["allocation"], len(events["kind"])
+    allocated = np.flatnonzero(kind == EventKind.ALLOC)
+    freed = np.flatnonzero(kind == EventKind.FREE)
+    _, first = np.unique(row[freed], return_index=True)
+    again = np.delete(freed, first)
+    kind[again] = int(EventKind.FREE_REQUESTED)
+    freed = freed[np.sort(first)]
+    start = np.full(len(blocks["start"]), -1, dtype=np.int64)
+    end = np.full(len(start), count, dtype=np.int64)
+    start[row[allocated]] = allocated
+    end[row[freed]] = freed
+    torn = (blocks["start"] >= 0) & (start < 0)
+    blocks.update(start=start, end=end, bytes=np.where(torn, 0, blocks["bytes"]))
+    events["bytes"] = blocks["bytes"][row]
+    events["bytes"][again] = 0
+
+
 def _built(observer: Observer, *names: str) -> Tables:
-    return {name: dict(observer.builder[name].build().columns) for name in names}
+    built = {name: observer.builder[name].build().columns for name in names}
+    return {name: {n: v.copy() for n, v in columns.items()} for name, columns in built.items()}
 
 
 def _finished(observer: Observer, tables: Tables, rows: Array, times: Array) -> dict[str, Table]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import weakref
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,7 +23,7 @@ import torch
 from memtrack.capture.moments import Moments
 from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import Category, EventKind
-from memtrack.recording.tables import ALLOCATIONS, EVENTS, Array
+from memtrack.recording.tables import Array
 
 UNWATCHED = -1
 _FREE, _ALLOC = int(EventKind.FREE), int(EventKind.ALLOC)
@@ -44,10 +45,11 @@ class _Watched(weakref.ref):  # type: ignore[type-arg]
 class Blocks:
     """Allocations of watched devices. Rows are those of the `allocations` table being built.
 
-    #### Why a lock that is tried and never waited for
-    A storage can die in the middle of our own code, when the garbage collector runs there, or on an
-    autograd thread. Rows are appended column by column, so such a death is put aside and recorded
-    as soon as the row under way is whole.
+    #### Why deaths are queued
+    A storage can die anywhere: in the middle of our own code, in a garbage collection, on an autograd
+    thread. All that runs then is the append of a deque, in which no interrupt of the user's can be
+    lost. Every reading of the clock of events (`Moments.cut`) and every birth first writes down the
+    deaths before it.
     """
 
     def __init__(self, builder: RecordingBuilder, moments: Moments, follows_life: bool) -> None:
@@ -58,15 +60,11 @@ class Blocks:
         self._events = builder["events"]
         self._devices = builder["devices"]
         self._strings = builder.strings
-        self._append_event = [self._events.columns[name].append for name in EVENTS]
-        self._append_block = [self._allocations.columns[name].append for name in ALLOCATIONS]
-        self._rows = self._allocations.columns["bytes"].values
-        self._times = self._events.columns["time_ns"].values
-        self._ends = self._allocations.columns["end"].values
         self._device_rows: dict[torch.device, int] = {}
         self._watched: dict[int, _Watched] = {}
         self._lock = threading.Lock()
-        self._dead: list[_Watched] = []
+        self._dead: deque[_Watched] = deque()
+        moments.before_cut = self.bury
         self.begun = False
         """Set once everything alive before the recording has been sighted."""
         self.on_change: Callable[[int], None] = lambda change: None
@@ -74,6 +72,7 @@ class Blocks:
 
     def row_of(self, tensor: torch.Tensor) -> int:
         """Return the allocation of a plain tensor's storage if it is watched, else -1."""
+        self.bury()
         try:
             watched = self._watched.get(tensor.untyped_storage()._cdata)
         except (RuntimeError, NotImplementedError):
@@ -84,6 +83,8 @@ class Blocks:
         """Tell, fast, whether a plain tensor's storage is watched at the size it has now."""
         if type(tensor) not in _PLAIN:
             return False
+        if self._dead:
+            self.bury()
         try:
             storage = tensor.untyped_storage()
         except (RuntimeError, NotImplementedError):
@@ -98,6 +99,7 @@ class Blocks:
         before the recording until `begun` is set. Returns -1 for tensors without memory of their
         own (meta, fake, sparse).
         """
+        self.bury()
         try:
             storage = tensor.untyped_storage()
             key: int = storage._cdata
@@ -120,8 +122,6 @@ class Blocks:
             return self._watched[key].row
         finally:
             self._lock.release()
-            if self._dead:
-                self._bury()
 
     def seen_ns(self) -> Array:
         """Return when each row was first seen, nanoseconds."""
@@ -129,6 +129,7 @@ class Blocks:
 
     def release_all(self) -> None:
         """Stop watching; what is alive stays alive in the recording."""
+        self.bury()
         self._watched.clear()
 
     def alive(self) -> int:
@@ -141,33 +142,25 @@ class Blocks:
     def _watch(
         self, storage: Any, key: int, size: int, device: int, layer: int, call: int, stack: int
     ) -> None:
-        watched = _Watched(storage, self._died)
+        watched = _Watched(storage, self._dead.append)
         watched.key, watched.size, watched.device = key, size, device
         address = key if self._follows_life else storage.data_ptr()
         watched.row = self._block(device, size, address, layer, call, stack, _UNKNOWN, -1)
         self._watched[key] = watched
 
-    def _died(self, reference: weakref.ref[Any]) -> None:
-        watched: _Watched = reference  # type: ignore[assignment]
-        self._dead.append(watched)
-        self._bury()
-
-    def _bury(self) -> None:
-        while self._dead and self._lock.acquire(blocking=False):
-            try:
-                watched = self._dead.pop()
-                if self._watched.get(watched.key) is watched:
-                    del self._watched[watched.key]
-                    self._end(watched)
-            except IndexError:
-                return
-            finally:
-                self._lock.release()
+    def bury(self) -> None:
+        """Write down the deaths since the last time."""
+        dead = self._dead
+        while dead:
+            watched = dead[0]
+            if self._watched.get(watched.key) is watched:
+                self._end(watched)
+                del self._watched[watched.key]
+            dead.popleft()
 
     def _end(self, watched: _Watched) -> None:
         if not self._follows_life:
             return
-        self._ends[watched.row] = len(self._times)
         self._event(_FREE, watched.row, watched.device, watched.size, watched.key)
         self.on_change(-watched.size)
 
@@ -194,11 +187,11 @@ class Blocks:
         category: int,
         name: int,
     ) -> int:
-        row = len(self._rows)
-        start = len(self._times) if self.begun else -1
-        values = (device, size, size, start, -1, category, layer, call, -1, stack, name, key, 0)
-        for append, value in zip(self._append_block, values, strict=True):
-            append(value)
+        row = len(self._allocations)
+        start = len(self._events) if self.begun else -1
+        self._allocations.append(
+            (device, size, size, start, -1, category, layer, call, -1, stack, name, key, 0)
+        )
         self._seen_ns.append(self._moments.now_ns())
         if self._follows_life:
             if self.begun:
@@ -207,9 +200,7 @@ class Blocks:
         return row
 
     def _event(self, kind: int, row: int, device: int, size: int, key: int) -> None:
-        values = (self._moments.now_ns(), kind, device, size, row, key, 0)
-        for append, value in zip(self._append_event, values, strict=True):
-            append(value)
+        self._events.append((self._moments.now_ns(), kind, device, size, row, key, 0))
 
     def _device(self, device: torch.device) -> int:
         row = self._device_rows.get(device)

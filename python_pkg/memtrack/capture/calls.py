@@ -50,7 +50,6 @@ class Calls:
         self._moments = moments
         self._thread = _Thread()
         self._main = self._thread.numbers
-        self._layers = table.columns["layer"].values
         self._descriptions: dict[tuple[object, ...], tuple[int, int]] = {}
         self._saved: set[tuple[int, int]] = set()
         self._unpack_ns = array("q")
@@ -73,11 +72,11 @@ class Calls:
 
     def layer_of(self, call: int) -> int:
         """Return the layer of a call, -1 for none."""
-        return self._layers[call] if call >= 0 else NONE
+        return self._table.get(call, "layer") if call >= 0 else NONE
 
     def open_calls_of(self, layer: int) -> int:
         """Return how many calls of `layer` are under way on this thread."""
-        return sum(1 for call in self._thread.stack if self._layers[call] == layer)
+        return sum(1 for call in self._thread.stack if self.layer_of(call) == layer)
 
     def begin(self, layer: int, kind: CallKind, phase: int) -> int:
         """Push a call; return its row."""
@@ -100,7 +99,7 @@ class Calls:
             return
         while stack:
             call = stack.pop()
-            done = self._layers[call] == layer
+            done = self.layer_of(call) == layer
             self._close(call, failed or not done)
             if done:
                 self._describe(call, outputs, output_bytes)

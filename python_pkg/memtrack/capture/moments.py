@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from memtrack.recording.builder import TableBuilder
 
@@ -13,7 +14,9 @@ class Moments:
     def __init__(self, events: TableBuilder) -> None:
         self.base_ns = time.perf_counter_ns()
         """The recording's beginning on the clock of `time.perf_counter_ns`."""
-        self._times = events.columns["time_ns"].values
+        self._events = events
+        self.before_cut: Callable[[], None] = lambda: None
+        """Called ahead of each reading of the cut, to write down what has happened until then."""
 
     def now_ns(self) -> int:
         """Return nanoseconds since the recording began."""
@@ -21,4 +24,5 @@ class Moments:
 
     def cut(self) -> int:
         """Return the cut at this moment: how many events there have been."""
-        return len(self._times)
+        self.before_cut()
+        return len(self._events)

@@ -3,68 +3,65 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from memtrack.recording.data import Facts, RecordingData
-from memtrack.recording.tables import TABLES, ColumnSpec, Table
-
-_TYPECODES = {"i": "q", "u": "Q"}
-
-
-class Column:
-    """One growing column. Values are kept as 64-bit integers and cast when the table is built."""
-
-    __slots__ = ("append", "values")
-
-    def __init__(self, spec: ColumnSpec) -> None:
-        self.values = array(_TYPECODES[np.dtype(spec.dtype).kind])
-        self.append = self.values.append
+from memtrack.recording.tables import TABLES, Table
 
 
 class TableBuilder:
-    """Growing rows of one table."""
+    """Growing rows of one table, laid one after the other in one array of 64-bit integers.
 
-    __slots__ = ("_defaults", "columns", "name")
+    A row is appended by one operation of the interpreter: an interrupt, another thread or the garbage
+    collector can come before it or after it, never in the middle.
+    """
+
+    __slots__ = ("_defaults", "_places", "_width", "append", "name", "values")
 
     def __init__(self, name: str) -> None:
         specs = TABLES[name]
         self.name = name
-        self.columns = {column: Column(spec) for column, spec in specs.items()}
-        self._defaults = {
-            column: spec.default if np.dtype(spec.dtype).kind == "i" else 0
-            for column, spec in specs.items()
-        }
+        self.values = array("q")
+        self._places = {column: place for place, column in enumerate(specs)}
+        self._width = len(specs)
+        self._defaults = [
+            spec.default if np.dtype(spec.dtype).kind == "i" else 0 for spec in specs.values()
+        ]
+        self.append: Callable[[tuple[int, ...]], None] = self.values.extend
+        """Append a row given whole, a value for every column of the schema in its order."""
 
     def __len__(self) -> int:
-        return min(len(column.values) for column in self.columns.values())
+        return len(self.values) // self._width
 
     def add(self, **values: int) -> int:
         """Append one row, defaults for what is not given; return its number."""
-        row = len(self.columns[next(iter(self.columns))].values)
-        for name, column in self.columns.items():
-            column.append(values.get(name, self._defaults[name]))
-        return row
+        row = self._defaults.copy()
+        places = self._places
+        for name, value in values.items():
+            row[places[name]] = value
+        number = len(self.values) // self._width
+        self.values.extend(row)
+        return number
 
     def set(self, row: int, **values: int) -> None:
         """Change values of a row already there."""
+        start = row * self._width
         for name, value in values.items():
-            self.columns[name].values[row] = value
+            self.values[start + self._places[name]] = value
 
     def get(self, row: int, column: str) -> int:
         """Return one value."""
-        return int(self.columns[column].values[row])
+        return self.values[row * self._width + self._places[column]]
 
-    def build(self, rows: int | None = None) -> Table:
-        """Return the first `rows` rows (all by default) as a table of their own memory."""
-        count = len(self) if rows is None else rows
-        arrays = {}
-        for name, column in self.columns.items():
-            kind = np.dtype(TABLES[self.name][name].dtype)
-            arrays[name] = np.array(column.values[:count]).astype(kind)
-        return Table(self.name, arrays)
+    def build(self) -> Table:
+        """Return the rows so far as a table of its own memory."""
+        rows = np.frombuffer(self.values[:], dtype=np.int64).reshape(-1, self._width)
+        specs = TABLES[self.name].items()
+        columns = {n: rows[:, i].astype(s.dtype) for i, (n, s) in enumerate(specs)}
+        return Table(self.name, columns)
 
 
 class StringBuilder:

@@ -9,13 +9,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from models import MODELS  # noqa: E402
 from torch import nn  # noqa: E402
 
 from memtrack.analysis.layers import layer_table  # noqa: E402
 from memtrack.analysis.peak import peak  # noqa: E402
 from memtrack.capture import Recorder  # noqa: E402
 from memtrack.recording.categories import Category, PhaseKind  # noqa: E402
-from models import MODELS  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 KINDS = [PhaseKind.FORWARD, PhaseKind.BACKWARD, PhaseKind.OPTIMIZER]
@@ -46,7 +46,7 @@ def on_cuda(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_peak_equals_the_allocators_own(name):
-    model, optimizer, train = on_cuda(name)
+    model, _optimizer, train = on_cuda(name)
     train()
     recorder = Recorder(model, label=name)
     recorder.enter()
@@ -104,7 +104,7 @@ def test_what_is_named_sums_to_what_torch_says(name):
 
 
 def test_tracking_adds_no_byte_and_leaves_history_off():
-    model, optimizer, train = on_cuda("gpt2")
+    model, _optimizer, train = on_cuda("gpt2")
     train()
     train()
     torch.cuda.synchronize()
@@ -129,7 +129,7 @@ def test_history_of_the_user_stays_on():
     torch.cuda.memory._record_memory_history(max_entries=10_000)
     try:
         earlier = torch.empty(1 << 20, device="cuda")
-        model, optimizer, train = on_cuda("lstm")
+        model, _optimizer, train = on_cuda("lstm")
         recorder = Recorder(model)
         recorder.enter()
         train()

@@ -563,3 +563,40 @@ def test_ticks_come_at_most_four_times_a_second():
 def test_wrong_arguments_are_refused_in_one_sentence(options, words):
     with pytest.raises(UsageError, match=words):
         Recorder(**options)
+
+
+def test_interrupt_at_any_instruction_leaves_a_whole_recording():
+    """KeyboardInterrupt is raised inside our own code, at many different lines of it."""
+    import sys
+
+    ours = str(__import__("memtrack").__path__[0])
+    model = small_model()
+    optimizer = torch.optim.Adam(model.parameters())
+
+    for countdown in range(3, 1500, 60):
+        remaining = countdown
+
+        def trace(frame, event, arg):
+            nonlocal remaining
+            if not frame.f_code.co_filename.startswith(ours):
+                return None
+            if event == "line":
+                remaining -= 1
+                if remaining == 0:
+                    raise KeyboardInterrupt
+            return trace
+
+        recorder = Recorder(model)
+        recorder.enter()
+        previous = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            train(model, optimizer)
+            sys.settrace(previous)
+        except KeyboardInterrupt:
+            sys.settrace(previous)
+            model(torch.randn(5, 8)).sum().backward()
+        finally:
+            sys.settrace(previous)
+            recorder.leave()
+        recorder.finish("interrupted").self_check()
