@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from memtrack.api import Recording, end_state, say_failed
+from memtrack.errors import RecordingStateError
 from memtrack.i18n import Text, text
 from memtrack.notebook.cells import cells_running
 from memtrack.notebook.output import Output
@@ -85,9 +86,17 @@ class Watch:
         )
 
     def end(self, state: str = "complete") -> None:
-        """End the recording and show its last report; harmless when it has ended."""
+        """End the recording and show its last report; harmless when it has ended.
+
+        From another thread only between cells: the watch of operations is of the recording thread.
+        """
         if self._recorder is None:
             return
+        if self._depth and threading.get_ident() != self._thread:
+            raise RecordingStateError(
+                text("The cell that is being recorded is still running."),
+                text("Interrupt it, or wait for its end."),
+            )
         has_report = self.has_report
         self._recorder = None
         self._stop_following()

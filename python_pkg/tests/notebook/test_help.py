@@ -72,4 +72,5 @@ def test_shell_completes_sub_commands_and_names(training):
 
     assert completions("%memtrack st") == ["status"]
     assert "--steps" in completions("%memtrack model --st")
-    assert "optimizer" in completions("%memtrack model --optimizer opt")
+    names = completions("%timeit model --optimizer opt")
+    assert completions("%memtrack model --optimizer opt") == names

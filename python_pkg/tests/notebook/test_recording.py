@@ -206,6 +206,19 @@ def test_cells_on_other_threads_are_left_alone(training):
     assert training.texts()[0].startswith("Peak")
 
 
+def test_other_thread_cannot_end_it_while_its_cell_runs(training):
+    training.run("%memtrack model")
+    cell = (
+        "import threading\n"
+        "other = threading.Thread(target=get_ipython().run_cell, args=('%memtrack off',))\n"
+        "train(1); other.start(); other.join(); train(1)"
+    )
+    training.run(cell)
+    assert "The cell that is being recorded is still running." in training.err
+    assert training.shown[0][MIME_TYPE]["report"]["steps"] == 2
+    assert state(training) == "recording"
+
+
 def test_cell_within_a_cell_does_not_end_the_recording(training):
     training.run("%memtrack model")
     training.run("get_ipython().run_cell('train(1)')\nget_ipython().run_cell('')\ntrain(1)")
