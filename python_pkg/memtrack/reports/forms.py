@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtrack.i18n import ENGLISH
+from memtrack.i18n import ENGLISH, text
 from memtrack.reports.bounded import LIMIT_BYTES, notebook_payload
 from memtrack.reports.html import render_html
 from memtrack.reports.payload import MIME_TYPE
@@ -19,8 +19,9 @@ def bundle(
 
     `limit_bytes` bounds the last, which a notebook file keeps.
     """
+    more = text("%memtrack shows this again, %memtrack help what else there is")
     return {
-        "text/plain": render_text(report, language),
+        "text/plain": f"{render_text(report, language)}\n\n{more.render(language)}",
         "text/html": render_html(report, language),
         MIME_TYPE: notebook_payload(report, limit_bytes),
     }

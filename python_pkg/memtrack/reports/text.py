@@ -36,8 +36,7 @@ def render_text(
         lines += _sentence(text("No memory was seen on any device"), language, width)
     for notice in (*state_sentences(report), *report.notices):
         lines += _sentence(notice, language, width, mark="! ")
-    more = text("%memtrack shows this again, %memtrack help what else there is")
-    return "\n".join([*lines, *_sentence(more, language, width)])
+    return "\n".join(lines)
 
 
 def _whole_view(report: Report, view: View, language: str, width: int, rows: int) -> list[str]:
