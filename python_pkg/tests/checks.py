@@ -133,6 +133,7 @@ def check_forms(data, report):
         check_text(render_text(report, language))
         check_html(render_html(report, language))
     forms = bundle(report)
+    check_text(forms["text/plain"])
     assert payload_bytes(forms[MIME_TYPE]) <= LIMIT_BYTES
     json.dumps(encode_report(report)[0], allow_nan=False)
     hostile = build_report(with_hostile_names(data))

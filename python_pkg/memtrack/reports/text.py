@@ -36,7 +36,7 @@ def render_text(
         lines += _sentence(text("No memory was seen on any device"), language, width)
     for notice in (*state_sentences(report), *report.notices):
         lines += _sentence(notice, language, width, mark="! ")
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip("\n")
 
 
 def _whole_view(report: Report, view: View, language: str, width: int, rows: int) -> list[str]:
