@@ -2,3 +2,4 @@ import './base.css';
 import './report.css';
 import './ledger.css';
 import './timeline.css';
+import './layers.css';

@@ -89,7 +89,7 @@ function byteColumns(trans: TranslationBundle): readonly ILayerColumn[] {
     column(
       'parameters',
       'bytes',
-      trans.__('Parameters'),
+      trans.__('Params'),
       trans.__('Weights, each storage counted once'),
       { isAdditive: true, category: 'parameter' }
     ),
@@ -103,7 +103,7 @@ function byteColumns(trans: TranslationBundle): readonly ILayerColumn[] {
     column(
       'gradients',
       'bytes',
-      trans.__('Gradients'),
+      trans.__('Grads'),
       trans.__('Gradients of its parameters, at the moment when they are most'),
       { isAdditive: true, category: 'gradient' }
     ),

@@ -8,4 +8,4 @@ export type { Direction, ISort } from './order';
 export { firstDirection } from './order';
 export { LayerRows } from './rows';
 export { LayerSelection, NO_ROW } from './selection';
-export { childrenOf, findByPrefix } from './walk';
+export { ancestorsOf, childrenOf, findByPrefix } from './walk';

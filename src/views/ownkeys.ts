@@ -1,0 +1,26 @@
+// Keys that belong to a view while it has the focus, and not to JupyterLab's shortcuts: in command
+// mode a plain `d` pressed twice deletes the cell, whatever in its output has the focus.
+import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate } from '@lumino/disposable';
+
+const ATTRIBUTE = 'data-lm-suppress-shortcuts';
+
+/**
+ * Keeps from JupyterLab the keys pressed inside `node` for which `isOwn` holds, until disposed.
+ *
+ * Lumino handles keys while they travel down to the document and passes over nodes with the
+ * attribute. On the window, which comes before, it is set for own keys and taken away for others,
+ * so that saving with Ctrl+S still works.
+ */
+export function keepOwnKeys(
+  node: HTMLElement,
+  isOwn: (event: KeyboardEvent) => boolean
+): IDisposable {
+  const decide = (event: KeyboardEvent): void => {
+    if (event.target instanceof Node && node.contains(event.target)) {
+      node.toggleAttribute(ATTRIBUTE, isOwn(event));
+    }
+  };
+  window.addEventListener('keydown', decide, true);
+  return new DisposableDelegate(() => window.removeEventListener('keydown', decide, true));
+}
