@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from memtrack.analysis.device import devices_in_order
 from memtrack.recording import RecordingData
 from memtrack.reports import window_report
 from memtrack.reports.payload import encode_timeline
@@ -25,7 +26,7 @@ def answer_window(
     if not all(_is_number(value) for value in values):
         return None
     number, view, start, end, buckets = (int(value) for value in values if value is not None)
-    if not 0 <= view < len(data.devices):
+    if not 0 <= view < len(devices_in_order(data)):
         return None
     window = window_report(data, view, start, end, min(max(buckets, 1), MOST_BUCKETS))
     payload, buffers = encode_timeline(window)
