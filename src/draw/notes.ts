@@ -85,11 +85,14 @@ function stepNotes(scene: IScene, frame: Frame): Note[] {
     return steps.flatMap(band => bandNote(scene, frame, band, words.step(band.step), y));
   }
   // Numbers alone, every first, second, fifth, tenth, … of them.
-  const widest = measure(String(at(steps, steps.length - 1).step)) + PADDING_PX;
+  const widest = measure(words.stepNumber(at(steps, steps.length - 1).step)) + PADDING_PX;
   const every = roundStep(widest / stepPx);
   return steps
-    .filter(band => band.step % every === 0)
-    .map(band => note(scene, frame, String(band.step), ...centreOf(scene, frame, band, y)));
+    .filter(band => Number(words.stepNumber(band.step)) % every === 0)
+    .map(band => {
+      const number = words.stepNumber(band.step);
+      return note(scene, frame, number, ...centreOf(scene, frame, band, y));
+    });
 }
 
 function bandNote(scene: IScene, frame: Frame, band: IBand, text: string, y: number): Note[] {
@@ -110,14 +113,22 @@ function markNotes(scene: IScene, frame: Frame): Note[] {
   const marks = scene.marks.filter(mark => mark.cut >= start && mark.cut <= end);
   const labels = marks.map(mark => {
     const width = scene.measure(mark.label) + 2 * PADDING_PX;
-    return { centre: frame.xPx(scene.scale.positionOf(mark.cut)) + width / 2 + 2, width };
+    const x = frame.xPx(scene.scale.positionOf(mark.cut));
+    // To the right of its line, or to the left where the chart ends.
+    const side = x + width <= frame.plotWidth ? 1 : -1;
+    return { centre: x + side * (width / 2), width };
   });
   const order = labels.map((_, index) => index);
   return fitLabels(labels, order, frame.plotWidth).flatMap((left, index) => {
     const mark = at(marks, index);
     return left === undefined
       ? []
-      : [{ ...note(scene, frame, mark.label, left, frame.plotHeight - 9), xanchor: 'left' }];
+      : [
+          {
+            ...note(scene, frame, mark.label, left + PADDING_PX, frame.plotHeight - 9),
+            xanchor: 'left'
+          }
+        ];
   });
 }
 

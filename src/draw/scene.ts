@@ -17,6 +17,8 @@ export interface IWords {
   readonly category: (id: string) => string;
   readonly phase: (id: string) => string;
   readonly step: (step: number) => string;
+  /** A step's number as people count. */
+  readonly stepNumber: (step: number) => string;
   readonly bytes: (bytes: number) => string;
   readonly count: (count: number) => string;
   readonly duration: (nanoseconds: number) => string;

@@ -50,8 +50,14 @@ export interface IReportTraces {
 // Reports of a long day; each is a few bytes.
 const MOST_REMEMBERED = 200;
 
+/** Keeps a setting that the reader chose in a report, under its name in the schema. */
+export type KeepSetting = (name: 'layerColumns', value: readonly string[]) => void;
+
 /** The settings in force, and how each report of this page was left. */
 export class Preferences {
+  /** Where choices are kept beyond this page; undefined for nowhere. */
+  keep: KeepSetting | undefined;
+
   private _values = DEFAULT_PREFERENCES;
   private readonly _changed = new Signal<this, IPreferences>(this);
   private readonly _traces = new Map<string, IReportTraces>();
@@ -67,6 +73,12 @@ export class Preferences {
 
   get changed(): ISignal<this, IPreferences> {
     return this._changed;
+  }
+
+  /** The reader chose columns in a report: from now on they are those of every report. */
+  chooseLayerColumns(layerColumns: readonly string[]): void {
+    this.values = { ...this._values, layerColumns };
+    this.keep?.('layerColumns', layerColumns);
   }
 
   /** How the report `identifier` was left: an object to keep and to write to. */

@@ -22,6 +22,7 @@ export const preferencesPlugin: JupyterFrontEndPlugin<IReportPreferences> = {
         };
         settings.changed.connect(apply);
         apply();
+        preferences.keep = (name, value) => void settings.set(name, [...value]);
       })
       .catch((error: unknown) => {
         console.warn('memtrack could not load its settings.', error);

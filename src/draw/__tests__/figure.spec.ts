@@ -45,7 +45,8 @@ function scene(changes: Partial<IScene> = {}): IScene {
     words: {
       category: id => id,
       phase: id => id,
-      step: step => `step ${step}`,
+      step: step => `step ${step + 1}`,
+      stepNumber: step => String(step + 1),
       bytes: bytes => `${bytes} B`,
       count: count => String(count),
       duration: nanoseconds => `${nanoseconds} ns`,
@@ -115,7 +116,7 @@ describe('the figure of a timeline', () => {
   });
 
   it('names phases, steps and marks where they fit', () => {
-    expect(notes(scene())).toEqual(expect.arrayContaining(['backward', 'step 0', 'here']));
+    expect(notes(scene())).toEqual(expect.arrayContaining(['backward', 'step 1', 'here']));
     expect(notes(scene({ width: 300 }))).not.toContain('backward');
     expect(notes(scene({ window: { start: 60, end: 90 } }))).not.toContain('here');
   });
@@ -128,7 +129,7 @@ describe('the figure of a timeline', () => {
       row: step
     }));
     const numbers = notes(scene({ steps, phases: [] })).filter(text => /^\d+$/.test(text));
-    expect(numbers).toEqual(['0', '2', '4', '6', '8', ...numbers.slice(5)]);
+    expect(numbers).toEqual(['2', '4', '6', '8', '10', ...numbers.slice(5)]);
     expect(numbers).toHaveLength(25);
   });
 

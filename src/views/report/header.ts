@@ -28,7 +28,7 @@ export class ReportHeader extends Widget {
   });
   private readonly _badges = element('span', { class: 'memtrack-Report-badges' });
   private readonly _facts = element('span', { class: 'memtrack-Report-facts' });
-  private readonly _details = element('p', { class: 'memtrack-Report-details' });
+  private readonly _details = element('ul', { class: 'memtrack-Report-details' });
   private readonly _notices = element('ul', { class: 'memtrack-Report-notices' });
   private readonly _bar: LedgerBar;
   private readonly _body: HTMLElement;
@@ -72,15 +72,14 @@ export class ReportHeader extends Widget {
         : this._trans.__('Nothing was recorded.');
     const headline = liveHeadline ?? (view === undefined ? nothing : say(view.headline));
     setText(this._headline, headline);
-    setText(this._details, view?.details.map(say).join(' ') ?? '');
-    this._details.hidden = this._details.textContent === '';
-    const notices = report?.notices ?? [];
-    this._notices.replaceChildren(...notices.map(text => element('li', {}, say(text))));
-    this._notices.hidden = notices.length === 0;
+    showLines(this._details, view?.details.map(say) ?? []);
+    showLines(this._notices, report?.notices.map(say) ?? []);
+    this._fold.hidden = report === undefined;
+    const isRunning = liveHeadline !== undefined || report?.state === 'recording';
+    this._badges.replaceChildren(...badgesOf(report, isRunning, this._trans));
     if (report !== undefined) {
       setText(this._facts, this._factsOf(report));
       this._facts.title = startedText(report.started, this._language);
-      this._badges.replaceChildren(...badgesOf(report, this._trans));
     }
     this._bar.node.hidden = view === undefined;
     if (view !== undefined) {
@@ -105,22 +104,29 @@ export class ReportHeader extends Widget {
   }
 }
 
-function badgesOf(report: IReport, trans: TranslationBundle): readonly HTMLElement[] {
+function badgesOf(
+  report: IReport | undefined,
+  isRunning: boolean,
+  trans: TranslationBundle
+): readonly HTMLElement[] {
   const badge = (kind: string, text: string, title: string): HTMLElement =>
     element('span', { class: `memtrack-Badge memtrack-mod-${kind}`, title }, text);
-  const evidence: Readonly<Record<string, () => HTMLElement>> = {
+  if (isRunning) {
+    return [badge('recording', trans.__('recording'), trans.__('Still going on'))];
+  }
+  const known: Readonly<Record<string, () => HTMLElement>> = {
     measured: () => badge('measured', trans.__('measured'), trans.__('Recorded while it happened')),
     predicted: () =>
       badge('predicted', trans.__('predicted'), trans.__('Computed without running on a GPU')),
-    opened: () => badge('opened', trans.__('opened'), trans.__('Read from a file'))
-  };
-  const state: Readonly<Record<string, () => HTMLElement>> = {
-    recording: () => badge('recording', trans.__('recording'), trans.__('Still going on')),
+    opened: () => badge('opened', trans.__('opened'), trans.__('Read from a file')),
     interrupted: () =>
       badge('interrupted', trans.__('interrupted'), trans.__('Ended before its last step')),
     failed: () => badge('failed', trans.__('failed'), trans.__('Ended with an error'))
   };
-  return [evidence[report.evidence], state[report.state]].flatMap(make => (make ? [make()] : []));
+  return [report?.evidence, report?.state].flatMap(id => {
+    const make = id === undefined ? undefined : known[id];
+    return make ? [make()] : [];
+  });
 }
 
 function startedText(started: string, language: string): string {
@@ -132,4 +138,9 @@ function setText(node: HTMLElement, text: string): void {
   if (node.textContent !== text) {
     node.textContent = text;
   }
+}
+
+function showLines(list: HTMLElement, lines: readonly string[]): void {
+  list.replaceChildren(...lines.map(line => element('li', {}, line)));
+  list.hidden = lines.length === 0;
 }

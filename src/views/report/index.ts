@@ -30,6 +30,7 @@ export class ReportWidget extends Panel {
   private _report: IReport | undefined;
   private _live: ILiveReport | undefined;
   private _traces: IReportTraces = {};
+  private _settings: IPreferences;
   private _viewIndex = 0;
   private _shownReport: IReport | undefined;
   private _shownView = -1;
@@ -41,6 +42,7 @@ export class ReportWidget extends Panel {
     const { trans } = options;
     this._trans = trans;
     this._preferences = options.preferences;
+    this._settings = options.preferences.values;
     this.addClass('memtrack-Report');
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Memory report'));
@@ -157,11 +159,16 @@ export class ReportWidget extends Panel {
     }
   }
 
+  /** What was changed in the settings just now is the reader's latest word; the rest stays. */
   private _onPreferences(_: Preferences, values: IPreferences): void {
-    // The settings were changed just now: that is the reader's latest word.
-    delete this._traces.tab;
-    delete this._traces.isFolded;
-    this._tabs.applyPreferences(values);
+    if (values.defaultTab !== this._settings.defaultTab) {
+      delete this._traces.tab;
+    }
+    if (values.isFolded !== this._settings.isFolded) {
+      delete this._traces.isFolded;
+    }
+    this._tabs.applyPreferences(values, this._settings);
+    this._settings = values;
     this._applyPreferences();
   }
 

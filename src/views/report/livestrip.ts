@@ -39,7 +39,7 @@ export class LiveStrip extends Widget {
   /** Draw `tick`. */
   draw(tick: ITick): void {
     const trans = this._trans;
-    const step = tick.step < 0 ? '' : trans.__('step %1', String(tick.step));
+    const step = tick.step < 0 ? '' : trans.__('step %1', String(tick.step + 1));
     this._set(this._where, [step, phaseName(tick.phase, trans)].filter(Boolean).join(' · '));
     this._setFigure('allocated', formatBytes(tick.allocated));
     this._setFigure('peak', formatBytes(tick.peak));

@@ -1,15 +1,16 @@
 // The tabs of a report, and what they share: the device shown, the chosen layer, the settings.
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { Widget } from '@lumino/widgets';
 
 import { at } from '../../base/assert';
+import { DEFAULT_COLUMNS } from '../../model/layers';
+import type { IPreferences, Preferences, TabId } from '../../model/preferences';
 import type { Selection } from '../../model/selection';
 import type { IReport } from '../../wire';
 import { element } from '../dom';
+import { LayerTable } from '../layers';
 import { LedgerView } from '../ledger';
 import { TimelineView } from '../timeline';
 import type { RequestWindow } from '../timeline/state';
-import type { IPreferences, Preferences, TabId } from '../../model/preferences';
 import { Tabs } from './tabs';
 
 /** What the tabs are made from. */
@@ -25,6 +26,7 @@ export interface IReportTabsOptions {
 /** Layers, timeline and ledger of the chosen device. */
 export class ReportTabs extends Tabs<TabId> {
   private readonly _options: IReportTabsOptions;
+  private _layers: LayerTable | undefined;
   private _timeline: TimelineView | undefined;
   private _ledger: LedgerView | undefined;
   private _shown: { readonly report: IReport; readonly viewIndex: number } | undefined;
@@ -43,14 +45,17 @@ export class ReportTabs extends Tabs<TabId> {
       element('label', { class: 'memtrack-Report-device' }, options.chooser)
     );
     this._options = options;
+    options.selection.changed.connect(this._onSelection, this);
   }
 
   /** Show the device in row `viewIndex` of `report` in every tab. */
   setView(report: IReport, viewIndex: number): void {
-    const previous = this._shown?.report;
+    const { selection } = this._options;
     this._shown = { report, viewIndex };
-    if (previous !== undefined && previous.layers.length !== report.layers.length) {
-      this._options.selection.row = -1;
+    // The table finds the chosen layer again by its path; without one, its row is all that is known.
+    this._layers?.setView(report, viewIndex);
+    if (selection.row >= report.layers.length) {
+      selection.row = -1;
     }
     this._timeline?.setView(report, viewIndex);
     this._ledger?.setView(at(report.views, viewIndex));
@@ -72,17 +77,39 @@ export class ReportTabs extends Tabs<TabId> {
     }
   }
 
-  applyPreferences(values: IPreferences): void {
-    if (this._timeline !== undefined) {
+  /** Apply what differs from the settings before: the rest may be as the reader made it here. */
+  applyPreferences(values: IPreferences, before: IPreferences): void {
+    if (this._layers !== undefined && values.layerColumns !== before.layerColumns) {
+      this._layers.columns = columnsOf(values) ?? DEFAULT_COLUMNS;
+    }
+    if (this._timeline !== undefined && values.timelineAxis !== before.timelineAxis) {
       this._timeline.axis = values.timelineAxis;
     }
   }
 
-  private _makeLayers(): Widget {
-    return new Widget();
+  private _onSelection(_: Selection, row: number): void {
+    if (this._layers !== undefined && this._layers.selected !== row) {
+      this._layers.select(row);
+    }
   }
 
-  private _makeTimeline(): Widget {
+  private _makeLayers(): LayerTable {
+    const { trans, selection, preferences } = this._options;
+    const layers = new LayerTable({
+      trans,
+      columns: columnsOf(preferences.values),
+      onColumnsChanged: ids => preferences.chooseLayerColumns(ids)
+    });
+    this._layers = layers;
+    if (this._shown !== undefined) {
+      layers.setView(this._shown.report, this._shown.viewIndex);
+      layers.select(selection.row);
+    }
+    layers.selectionChanged.connect((_, row) => (selection.row = row));
+    return layers;
+  }
+
+  private _makeTimeline(): TimelineView {
     const { trans, language, selection, preferences } = this._options;
     const axis = preferences.values.timelineAxis;
     const timeline = new TimelineView({
@@ -100,7 +127,7 @@ export class ReportTabs extends Tabs<TabId> {
     return timeline;
   }
 
-  private _makeLedger(): Widget {
+  private _makeLedger(): LedgerView {
     const ledger = new LedgerView(this._options.trans);
     this._ledger = ledger;
     if (this._shown !== undefined) {
@@ -108,4 +135,8 @@ export class ReportTabs extends Tabs<TabId> {
     }
     return ledger;
   }
+}
+
+function columnsOf({ layerColumns }: IPreferences): readonly string[] | undefined {
+  return layerColumns.length > 0 ? layerColumns : undefined;
 }

@@ -88,11 +88,10 @@ export class AliveList {
         { class: 'memtrack-Timeline-what' },
         element('bdi', {}, layer < 0 ? trans.__('outside layers') : textAt(tree.path, layer))
       ),
-      element('span', { class: 'memtrack-Timeline-category' }, categoryName(category, trans)),
       element(
         'span',
         { class: 'memtrack-Timeline-where' },
-        [name, site].filter(Boolean).join(' · ')
+        [categoryName(category, trans), name, site].filter(Boolean).join(' · ')
       )
     );
     node.dataset.index = String(index);

@@ -44,7 +44,7 @@ function rowOf(state: TimelineState, peak: IStepPeak, trans: TranslationBundle):
   return element(
     'tr',
     {},
-    element('th', { scope: 'row' }, String(peak.step)),
+    element('th', { scope: 'row' }, String(peak.step + 1)),
     element(
       'td',
       { class: 'memtrack-mod-number' },

@@ -11,7 +11,9 @@ export function timelineWords(trans: TranslationBundle, language: string): IWord
   return {
     category: id => categoryName(id, trans),
     phase: id => phaseName(id, trans),
-    step: step => trans.__('step %1', String(step)),
+    // People count from one, as the headline does.
+    step: step => trans.__('step %1', String(step + 1)),
+    stepNumber: step => String(step + 1),
     bytes: bytes => roundFigure(formatBytes(bytes)),
     count: count => counts.format(count),
     duration: nanoseconds => roundFigure(formatDuration(nanoseconds)),

@@ -29,10 +29,10 @@ describe('a report', () => {
   afterEach(() => widget.dispose());
 
   it.each([
-    ['zh_CN', '峰值 9 KiB', '其中一半是 logits。 还有。'],
-    ['zh-TW', '峰值 9 KiB', '其中一半是 logits。 还有。'],
-    ['fr_FR', 'Peak 9 KiB', 'Half of it is logits. More.'],
-    ['default', 'Peak 9 KiB', 'Half of it is logits. More.']
+    ['zh_CN', '峰值 9 KiB', '其中一半是 logits。还有。'],
+    ['zh-TW', '峰值 9 KiB', '其中一半是 logits。还有。'],
+    ['fr_FR', 'Peak 9 KiB', 'Half of it is logits.More.'],
+    ['default', 'Peak 9 KiB', 'Half of it is logits.More.']
   ])('says its first lines in the language %s', async (language, headline, details) => {
     make(language).setReport(reportOf());
     await nextFrame();
@@ -120,7 +120,7 @@ describe('a report', () => {
       await nextFrame();
       expect(live.seenTicks).toEqual([0, 2]);
       expect(text('[role=heading]')).toBe('Peak 2.00 KiB so far');
-      expect(text('.memtrack-Live-where')).toBe('step 3 · backward');
+      expect(text('.memtrack-Live-where')).toBe('step 4 · backward');
       expect(isHidden('.memtrack-Live')).toBe(false);
     });
 

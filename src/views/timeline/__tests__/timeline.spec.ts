@@ -168,7 +168,7 @@ describe('the timeline', () => {
     expect(table.querySelectorAll('tbody tr')).toHaveLength(2);
     table.querySelector<HTMLElement>('tbody tr:last-child button')?.click();
     await settle();
-    expect(moment()).toContain('step 1');
+    expect(moment()).toContain('step 2');
   });
 
   it('keeps window and moment when the same run comes again', async () => {
