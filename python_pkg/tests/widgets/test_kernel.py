@@ -121,7 +121,7 @@ from memtrack.widgets import live
 ticks.INTERVAL_NS = 2_000_000
 live.MOST_OF_TIME = 1.0
 %memtrack model
-train(300)
+train(100)
 """
 
 
