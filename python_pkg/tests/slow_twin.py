@@ -106,6 +106,9 @@ class SlowTwin:
                 if call["backward_start"] >= 0:
                     window = self.levels[call["backward_start"] : call["backward_end"] + 1]
                     most = max(most, *window)
+        if most < 0:  # a list of layers: never called itself
+            inside = [r for r, p in enumerate(self.data.layers["parent"]) if p == layer]
+            most = max((self.peak_of_layer(row) for row in inside), default=-1)
         return most
 
     def step_of(self, call):

@@ -9,7 +9,8 @@ Columns (`ADDITIVE` ones are the layer's own bytes, and with `total_` those of i
                       saved it first; parameters and buffers left out
     parameters, buffers, gradients, optimizer   bytes of each
     parameter_count   elements of its parameters
-    peak              most bytes allocated on the device while it ran, forward or backward; -1: never
+    peak              most bytes allocated on the device while it ran, forward or backward; of a list
+                      of layers while one of them did; -1: never
     change            bytes allocated after minus before its forward calls, in the step of the peak
     live_after        bytes allocated right after the last of these calls; -1 without one
     needs_grad        1: an output of it needs a gradient

@@ -53,7 +53,8 @@ def peak_of(data: RecordingData, levels: Array, start: int = 0, end: int | None 
 def layer_peaks(data: RecordingData, levels: Array) -> Array:
     """Return per layer the most bytes at any cut while one of its calls ran; -1 if none did.
 
-    A call runs from its first to its last cut, both included, in forward and in backward.
+    A call runs from its first to its last cut, both included, in forward and in backward. A layer
+    that is never called itself, such as a list of layers, runs while one inside it does.
     """
     calls = data.calls
     first = np.concatenate((calls["start"], calls["backward_start"]))
@@ -63,7 +64,17 @@ def layer_peaks(data: RecordingData, levels: Array) -> Array:
     peaks = np.full(len(data.layers), -1, dtype=np.int64)
     most = largest_in_ranges(levels, first[seen], last[seen])
     np.maximum.at(peaks, np.tile(calls["layer"], 2)[seen], most)
-    return peaks
+    return _with_containers(data, peaks)
+
+
+def _with_containers(data: RecordingData, peaks: Array) -> Array:
+    highest, parent = peaks.tolist(), data.layers["parent"].tolist()
+    was_called = (peaks >= 0).tolist()
+    for row in range(len(parent) - 1, -1, -1):
+        outer = parent[row]
+        if outer >= 0 and not was_called[outer]:
+            highest[outer] = max(highest[outer], highest[row])
+    return np.array(highest, dtype=np.int64)
 
 
 def step_peaks(data: RecordingData, device: int) -> Array:

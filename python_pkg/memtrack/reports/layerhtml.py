@@ -9,9 +9,9 @@ import numpy as np
 
 from memtrack.i18n import text
 from memtrack.reports.cells import plain, shortened
-from memtrack.reports.layertext import OUTSIDE, left_out_line, outside_sizes
+from memtrack.reports.layertext import OUTSIDE, footnotes, outside_sizes
 from memtrack.reports.report import Report, View
-from memtrack.reports.rows import holding_layers
+from memtrack.reports.rows import ShownLayer, shown_layers
 from memtrack.units import format_bytes
 
 _LONGEST_NAME = 80
@@ -41,26 +41,25 @@ _TITLES = (
 
 def layer_rows(report: Report, view: View, language: str, rows: int) -> str:
     """Return the table of at most `rows` layers, "" where no layer holds anything."""
-    chosen = holding_layers(view, rows)
-    if not len(chosen):
+    chosen, left_out = shown_layers(report, view, rows)
+    if not chosen:
         return ""
     titles = [
         f'<th scope="col" style="{_NUMBER if number != 0 else _WORD}">{escape(title.render(language))}</th>'
         for number, title in enumerate(_TITLES)
     ]
-    body = [_row(report, view, int(row)) for row in chosen]
+    body = [_row(report, view, layer) for layer in chosen]
     if any(view.layers.outside.values()):
         name = escape(OUTSIDE.render(language))
         body.append(_line(name, name, 0, ["", "", *_figures(outside_sizes(view, _BYTES))]))
-    left_out = left_out_line(len(report.layers.parent) - len(chosen), language)
-    rest = [f"<p>{escape(line)}</p>" for line in left_out]
+    rest = [f"<p>{escape(line)}</p>" for line in footnotes(chosen, left_out, language)]
     head = f"<thead><tr>{''.join(titles)}</tr></thead>"
     return f'<table style="{_TABLE}">{head}<tbody>{"".join(body)}</tbody></table>{"".join(rest)}'
 
 
-def _row(report: Report, view: View, row: int) -> str:
-    tree, columns = report.layers, view.layers.columns
-    name, path, kind = (_name(column[row]) for column in (tree.name, tree.path, tree.type))
+def _row(report: Report, view: View, layer: ShownLayer) -> str:
+    tree, columns, row = report.layers, view.layers.columns, layer.row
+    name, path, kind = (_name(word) for word in (layer.name, tree.path[row], tree.type[row]))
     sizes = [int(np.asarray(columns[column])[row]) for column in _BYTES]
     calls, shape = str(int(columns["calls"][row])), _name(columns["output_shape"][row])
     cells = [calls, shape, *_figures(sizes)]

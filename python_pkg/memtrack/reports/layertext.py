@@ -9,7 +9,7 @@ import numpy as np
 from memtrack.i18n import text
 from memtrack.reports.cells import display_width, left, plain, right, shortened
 from memtrack.reports.report import Report, View
-from memtrack.reports.rows import holding_layers
+from memtrack.reports.rows import ShownLayer, shown_layers
 from memtrack.units import format_bytes
 
 _NARROWEST_NAME = 12
@@ -20,25 +20,27 @@ _GAP = "  "
 
 def layer_lines(report: Report, view: View, language: str, width: int, rows: int) -> list[str]:
     """Return a header and a line for each of the heaviest layers, then how many are left out."""
-    chosen = holding_layers(view, rows)
-    if not len(chosen):
+    chosen, left_out = shown_layers(report, view, rows)
+    if not chosen:
         return []
     header = [title.render(language) for title in _TITLES]
-    table = [header, *(_cells(report, view, int(row)) for row in chosen)]
+    table = [header, *(_cells(report, view, layer) for layer in chosen)]
     if any(view.layers.outside.values()):
         sizes = outside_sizes(view, _BYTES)
         table.append([OUTSIDE.render(language), "", *map(_figure, sizes)])
-    left_out = left_out_line(len(report.layers.parent) - len(chosen), language)
-    return ["", *_aligned(table, width), *left_out]
+    return ["", *_aligned(table, width), *footnotes(chosen, left_out, language)]
 
 
-def left_out_line(left_out: int, language: str) -> list[str]:
-    """Return the line that says how many layers are not shown; none when all are."""
-    if left_out == 0:
-        return []
+def footnotes(chosen: Sequence[ShownLayer], left_out: int, language: str) -> list[str]:
+    """Return the lines below the table: what a run of layers means, how many are not shown."""
+    notes = []
+    if any(layer.alike > 1 for layer in chosen):
+        notes.append(text("(N×): N alike layers in one line, figures for each").render(language))
     if left_out == 1:
-        return [text("… and 1 more layer").render(language)]
-    return [text("… and {count} more layers", count=left_out).render(language)]
+        notes.append(text("… and 1 more layer").render(language))
+    elif left_out:
+        notes.append(text("… and {count} more layers", count=left_out).render(language))
+    return notes
 
 
 OUTSIDE = text("in no layer")
@@ -52,9 +54,9 @@ _TITLES = (
 )
 
 
-def _cells(report: Report, view: View, row: int) -> list[str]:
-    tree, columns = report.layers, view.layers.columns
-    name = _GAP * int(tree.depth[row]) + plain(tree.name[row])
+def _cells(report: Report, view: View, layer: ShownLayer) -> list[str]:
+    columns, row = view.layers.columns, layer.row
+    name = _GAP * int(report.layers.depth[row]) + plain(layer.name)
     shape = shortened(plain(columns["output_shape"][row]), _MOST_SHAPE)
     sizes = [_figure(int(np.asarray(columns[column])[row])) for column in _BYTES]
     return [name, shape, *sizes]
