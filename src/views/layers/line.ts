@@ -81,7 +81,8 @@ export class LineView {
 /** The cell of a layer's name: what opens it, name, type, and what is special about it. */
 class NameCell {
   readonly toggle = element('span', { class: 'memtrack-LayerTable-toggle', 'aria-hidden': 'true' });
-  private readonly _above = part('above');
+  // Cut off at its beginning, which is alike for many: the letters run from left to right all the same.
+  private readonly _above = element('bdi');
   private readonly _name = part('name');
   private readonly _type = part('type');
   private readonly _alias = part('type');
@@ -93,7 +94,7 @@ class NameCell {
     element(
       'span',
       { class: 'memtrack-LayerTable-names' },
-      this._above,
+      element('span', { class: 'memtrack-LayerTable-above' }, this._above),
       this._name,
       this._type,
       this._alias
@@ -144,7 +145,7 @@ class FigureCell {
   readonly node: HTMLElement;
   private readonly _bar: HTMLElement | undefined;
   private readonly _text = part('text');
-  private _share = '';
+  private _scale = '';
 
   constructor(readonly column: ILayerColumn) {
     this._bar = hasBar(column) ? part('bar') : undefined;
@@ -164,10 +165,11 @@ class FigureCell {
     const { text, share, isQuiet } = cellOf(table, this.column, line);
     setText(this._text, text);
     this._text.classList.toggle('memtrack-mod-quiet', isQuiet);
-    const width = share > 0 ? `calc((100% - 8px) * ${share.toFixed(4)})` : '0';
-    if (this._bar !== undefined && width !== this._share) {
-      this._share = width;
-      this._bar.style.width = width;
+    // Scaled, not sized: that needs no layout.
+    const scale = `scaleX(${share.toFixed(4)})`;
+    if (this._bar !== undefined && scale !== this._scale) {
+      this._scale = scale;
+      this._bar.style.transform = scale;
     }
   }
 }
