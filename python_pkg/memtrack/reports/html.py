@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from memtrack.analysis import DRAW_ORDER
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports.cells import plain, shortened
 from memtrack.reports.colours import colour_of
@@ -26,6 +27,7 @@ LONGEST_SENTENCE = 400
 TABLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.6em 0"
 CELL = "padding:.1em .7em;text-align:right;white-space:nowrap"
 FIRST_CELL = "padding:.1em .7em;text-align:left"
+CATEGORY_IDS = frozenset(category.id for category in DRAW_ORDER)
 
 
 def render_html(report: Report, language: str = ENGLISH, rows: int = ROWS) -> str:
@@ -50,6 +52,7 @@ def _whole_view(report: Report, view: View, language: str, rows: int) -> list[st
         _bar(view.ledger, language),
         _ledger(view.ledger, language),
         timeline_svg(report, view, language),
+        _legend(view, language),
         layer_rows(report, view, language, rows),
     ]
 
@@ -97,13 +100,38 @@ def _figure(part: LedgerPart) -> str:
 
 
 def _ledger(ledger: LedgerReport, language: str) -> str:
-    swatch = "display:inline-block;width:.8em;height:.8em;margin-right:.5em"
-    rows = [
-        f'<tr><th scope="row" style="{FIRST_CELL};font-weight:normal">'
-        f'<span style="{swatch};background:{colour_of(part.id)}"></span>'
-        f"{_sentence(part_name(part.id), language)}</th>"
-        f'<td style="{CELL}">{_figure(part)}</td>'
-        f'<td style="{CELL}">{escape(format_percent(part.bytes, ledger.total))}</td></tr>'
-        for part in ledger.parts
+    headings = (None, None, text("of the device"), text("of the tensors"))
+    heads = [
+        f'<th scope="col" style="{CELL};font-weight:normal">{_sentence(h, language) if h else ""}</th>'
+        for h in headings
     ]
-    return f'<table style="{TABLE}">{"".join(rows)}</table>'
+    rows = [_ledger_row(part, ledger, language) for part in ledger.parts]
+    return f'<table style="{TABLE}"><tr>{"".join(heads)}</tr>{"".join(rows)}</table>'
+
+
+def _ledger_row(part: LedgerPart, ledger: LedgerReport, language: str) -> str:
+    is_tensor = part.id in CATEGORY_IDS
+    shares = [
+        format_percent(part.bytes, ledger.total),
+        format_percent(part.bytes, ledger.allocated) if is_tensor else "",
+    ]
+    cells = [_figure(part), *map(escape, shares)]
+    numbers = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
+    name = f"{_swatch(part.id)}{_sentence(part_name(part.id), language)}"
+    return f'<tr><th scope="row" style="{FIRST_CELL};font-weight:normal">{name}</th>{numbers}</tr>'
+
+
+def _legend(view: View, language: str) -> str:
+    """Return what the colours of the timeline mean, also those that hold nothing at the peak."""
+    entries = [
+        f'<span style="white-space:nowrap;margin-right:1.2em">{_swatch(category.id)}'
+        f"{_sentence(part_name(category.id), language)}</span>"
+        for category in DRAW_ORDER
+        if category.id in view.timeline.categories
+    ]
+    return f'<p style="margin:.3em 0;font-size:.85em">{" ".join(entries)}</p>'
+
+
+def _swatch(part: str) -> str:
+    style = "display:inline-block;width:.8em;height:.8em;margin-right:.5em"
+    return f'<span style="{style};background:{colour_of(part)}"></span>'

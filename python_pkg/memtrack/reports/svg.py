@@ -10,7 +10,7 @@ from memtrack.analysis import DRAW_ORDER
 from memtrack.i18n import text
 from memtrack.recording import PhaseKind
 from memtrack.recording.tables import Array
-from memtrack.reports.cells import plain, shortened
+from memtrack.reports.cells import display_width, plain, shortened
 from memtrack.reports.colours import colour_of
 from memtrack.reports.report import PhaseBands, Report, TimelineReport, View
 from memtrack.reports.spark import columns_of
@@ -18,9 +18,18 @@ from memtrack.reports.thin import thinned_timeline
 from memtrack.units import format_bytes
 
 WIDTH, HEIGHT = 800, 180
-_TOP, _LEFT = 18, 0
+_TOP = 32
+"""Room above the areas: a line of phase names, below it the figure of the peak."""
 BUCKETS = 150
 """Two points a bucket in steps of about 9 characters: 3 kB a category, 30 kB in all."""
+_NAMES = {
+    PhaseKind.FORWARD: text("forward"),
+    PhaseKind.BACKWARD: text("backward"),
+    PhaseKind.OPTIMIZER: text("optimizer"),
+}
+MOST_NAMES = 40
+_CHARACTER = 6
+"""About how wide a character of 11 units is."""
 _SHADES = {PhaseKind.FORWARD: 0.06, PhaseKind.BACKWARD: 0.14, PhaseKind.OPTIMIZER: 0.24}
 
 
@@ -35,7 +44,8 @@ def timeline_svg(report: Report, view: View, language: str) -> str:
     )
     areas = "".join(_areas(timeline, top))
     lines = _reserved(timeline, top, language) + _pin(view, timeline, top)
-    return f"{opening}{_bands(timeline, report.phases)}{areas}{lines}</svg>"
+    bands = _bands(timeline, report.phases) + _band_names(timeline, report.phases, language)
+    return f"{opening}{bands}{areas}{lines}</svg>"
 
 
 def _highest(timeline: TimelineReport) -> int:
@@ -68,11 +78,29 @@ def _areas(timeline: TimelineReport, top: int) -> list[str]:
     return areas
 
 
+def _edges(timeline: TimelineReport, bands: PhaseBands) -> tuple[Array, Array]:
+    """Return the left and right edge of each phase in the picture."""
+    first, last = timeline.points["cut"][[0, -1]]
+    start, end = (np.clip(bands.columns[name], first, last) for name in ("start", "end"))
+    return _x(timeline, start), _x(timeline, end)
+
+
+def _band_names(timeline: TimelineReport, bands: PhaseBands, language: str) -> str:
+    """Return the names of the phases that are wide enough to hold theirs."""
+    left, right = _edges(timeline, bands)
+    names: list[str] = []
+    for row in np.flatnonzero(np.isin(bands.columns["kind"], list(_SHADES))):
+        name = _NAMES[PhaseKind(bands.columns["kind"][row])].render(language)
+        width = right[row] - left[row]
+        if width >= display_width(name) * _CHARACTER + 6 and len(names) < MOST_NAMES:
+            middle = (left[row] + right[row]) / 2
+            names.append(f'<text x="{middle:.0f}" y="12">{escape(name)}</text>')
+    return f'<g font-size="11" text-anchor="middle" opacity=".8">{"".join(names)}</g>'
+
+
 def _bands(timeline: TimelineReport, bands: PhaseBands) -> str:
     columns = bands.columns
-    start = np.clip(columns["start"], *timeline.points["cut"][[0, -1]])
-    end = np.clip(columns["end"], *timeline.points["cut"][[0, -1]])
-    left, right = _x(timeline, start), _x(timeline, end)
+    left, right = _edges(timeline, bands)
     shades = []
     for kind, opacity in _SHADES.items():
         shown = np.flatnonzero((columns["kind"] == kind) & (right > left))
