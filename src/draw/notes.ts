@@ -149,7 +149,7 @@ function reservedNotes(scene: IScene, frame: Frame): Note[] {
   ];
 }
 
-/** The chosen layer's name, over the highest point of its bytes that is in sight. */
+/** The chosen layer's name: inside its bytes where they are high enough, else over their highest. */
 function layerNotes(scene: IScene, frame: Frame): Note[] {
   const { layer, theme, measure, scale } = scene;
   if (layer === undefined) {
@@ -157,17 +157,24 @@ function layerNotes(scene: IScene, frame: Frame): Note[] {
   }
   const { cut } = scene.timeline.points;
   const from = Math.max(0, lastAtMost(cut, scene.window.start));
-  const to = Math.max(from + 1, firstAtLeast(cut, scene.window.end));
-  const inSight = layer.bytes.subarray(from, to);
-  const most = inSight.reduce((highest, bytes) => Math.max(highest, bytes), 0);
-  const row = from + inSight.indexOf(most);
+  const bytes = layer.bytes.subarray(from, Math.max(from + 1, firstAtLeast(cut, scene.window.end)));
+  const most = bytes.reduce((highest, value) => Math.max(highest, value), 0);
   const label = `${layer.label} ${scene.words.bytes(most)}`;
-  const half = measure(label) / 2 + PADDING_PX;
-  const x = frame.xPx(at(scale.positions, row));
-  const y = Math.min(frame.yPx(most) + 12, frame.plotHeight - 12);
+  const width = measure(label) + 2 * PADDING_PX;
+  const lefts = Array.from(bytes, (_, row) =>
+    Math.max(0, frame.xPx(at(scale.positions, from + row)))
+  );
+  const top = Array.from(bytes, value => frame.yPx(value));
+  const area = { lefts, bottom: top.map(() => 0), top, end: frame.plotWidth };
+  const peak = bytes.indexOf(most);
+  const over = {
+    x: Math.min(Math.max(at(lefts, peak), width / 2), frame.plotWidth - width / 2),
+    y: Math.min(at(top, peak) + 12, frame.plotHeight - 12)
+  };
+  const { x, y } = placeInside(area, width, 2 * LINE_PX) ?? over;
   return [
     {
-      ...note(scene, frame, label, Math.min(Math.max(x, half), frame.plotWidth - half), y),
+      ...note(scene, frame, label, x, y),
       bgcolor: theme.background,
       bordercolor: theme.text,
       borderwidth: 1,

@@ -18,6 +18,8 @@ export class AliveList {
   readonly node: HTMLElement;
   private readonly _list: HTMLElement;
   private readonly _rest = element('p', { class: 'memtrack-Timeline-rest' });
+  private _timeline: ITimeline | undefined;
+  private _cut = -1;
   private _layers: readonly number[] = [];
   private _active = 0;
 
@@ -40,29 +42,32 @@ export class AliveList {
 
   /** List what is alive at `cut`; the blocks of `chosen` and the layers under it are marked. */
   show(timeline: ITimeline, tree: ILayerTree, cut: number, chosen: number): void {
+    if (this._timeline !== timeline || this._cut !== cut) {
+      this._timeline = timeline;
+      this._cut = cut;
+      this._fill(timeline, tree, cut);
+    }
+    const end = chosen < 0 ? -1 : chosen + at(tree.subtree, chosen);
+    this._layers.forEach((layer, index) => {
+      const isChosen = layer >= chosen && layer < end;
+      this._list.children[index]?.classList.toggle('memtrack-mod-chosen', isChosen);
+    });
+  }
+
+  private _fill(timeline: ITimeline, tree: ILayerTree, cut: number): void {
     const rows = aliveAt(timeline, cut);
     const shown = rows.slice(0, MOST_LISTED);
-    const end = chosen < 0 ? -1 : chosen + at(tree.subtree, chosen);
     this._layers = shown.map(row => at(timeline.allocations.layer, row));
     this._active = 0;
     this._list.replaceChildren(
-      ...shown.map((row, index) => {
-        const layer = at(timeline.allocations.layer, row);
-        return this._option(timeline, tree, row, index, layer >= chosen && layer < end);
-      })
+      ...shown.map((row, index) => this._option(timeline, tree, row, index))
     );
     this._list.scrollTop = 0;
     this._activate(0, false);
     this._rest.textContent = this._restText(timeline, rows.slice(MOST_LISTED));
   }
 
-  private _option(
-    timeline: ITimeline,
-    tree: ILayerTree,
-    row: number,
-    index: number,
-    isChosen: boolean
-  ): HTMLElement {
+  private _option(timeline: ITimeline, tree: ILayerTree, row: number, index: number): HTMLElement {
     const { allocations, names, sites } = timeline;
     const category = at(CATEGORY_IDS, at(allocations.category, row));
     const layer = at(allocations.layer, row);
@@ -72,7 +77,7 @@ export class AliveList {
     const node = element(
       'div',
       {
-        class: `memtrack-Timeline-block${isChosen ? ' memtrack-mod-chosen' : ''}`,
+        class: 'memtrack-Timeline-block',
         role: 'option',
         id: `${this._id}-${index}`,
         'aria-selected': 'false'
