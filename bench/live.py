@@ -104,7 +104,7 @@ def measure(seconds: float) -> dict[str, Any]:
         browser.run(TRAINING, looking=False)
         browser.run("%memtrack model\ntrain(1)", looking=True)
         watched = json.loads(browser.run(f"train({seconds})", looking=True))
-        browser.run("%memtrack model\ntrain(7)", looking=False)
+        browser.run("%memtrack model\ntrain(15)", looking=False)
         unwatched = json.loads(browser.run(f"train({seconds})", looking=False))
     finally:
         browser.close()
