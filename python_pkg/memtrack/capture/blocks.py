@@ -10,6 +10,7 @@ kept alive by watching. Views and slices are charged to the storage they share.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from array import array
@@ -73,10 +74,8 @@ class Blocks:
     def row_of(self, tensor: torch.Tensor) -> int:
         """Return the allocation of a plain tensor's storage if it is watched, else -1."""
         self.bury()
-        try:
-            watched = self._watched.get(tensor.untyped_storage()._cdata)
-        except (RuntimeError, NotImplementedError):
-            return UNWATCHED
+        storage = storage_of(tensor)
+        watched = None if storage is None else self._watched.get(storage._cdata)
         return UNWATCHED if watched is None else watched.row
 
     def knows(self, tensor: torch.Tensor) -> bool:
@@ -100,12 +99,11 @@ class Blocks:
         own (meta, fake, sparse).
         """
         self.bury()
-        try:
-            storage = tensor.untyped_storage()
-            key: int = storage._cdata
-            size = storage.nbytes()
-        except (RuntimeError, NotImplementedError, TypeError):
+        storage = storage_of(tensor)
+        if storage is None:
             return UNWATCHED
+        key: int = storage._cdata
+        size: int = storage.nbytes()
         watched = self._watched.get(key)
         if watched is not None and watched.size == size:
             return watched.row
@@ -232,6 +230,21 @@ def plain_tensors(value: torch.Tensor) -> Iterator[torch.Tensor]:
         return
     for name in names:
         yield from plain_tensors(getattr(value, name))
+
+
+def storage_of(tensor: torch.Tensor) -> Any:
+    """Return a tensor's storage, None when it has none (sparse, not yet initialised, wrapped).
+
+    A subclass's own idea of `untyped_storage` is not asked: it is the user's code.
+    """
+    if type(tensor) in _PLAIN:
+        try:
+            return tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):
+            return None
+    with torch._C.DisableTorchFunctionSubclass(), contextlib.suppress(Exception):
+        return tensor.untyped_storage()
+    return None
 
 
 def _is_fake(tensor: torch.Tensor) -> bool:

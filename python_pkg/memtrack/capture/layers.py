@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
+from torch.nn.parameter import UninitializedParameter
 
+from memtrack.capture.blocks import storage_of
 from memtrack.recording.builder import RecordingBuilder
 
 
@@ -110,10 +112,10 @@ class Layers:
             owned.append(OwnedTensor(weakref.ref(parameter), row, full, True))
             if self._is_known(parameter):
                 counts["tied"] = 1
-                continue
-            counts["parameters"] += parameter.numel()
-            counts["parameter_bytes"] += parameter.numel() * parameter.element_size()
-            counts["trainable"] += parameter.numel() if parameter.requires_grad else 0
+            elif not _is_uninitialized(parameter):
+                counts["parameters"] += parameter.numel()
+                counts["parameter_bytes"] += parameter.numel() * parameter.element_size()
+                counts["trainable"] += parameter.numel() if parameter.requires_grad else 0
         for name, buffer in module._buffers.items():
             if buffer is not None:
                 full = f"{prefix}.{name}" if prefix else name
@@ -121,10 +123,8 @@ class Layers:
         self._table.set(row, **counts)
 
     def _is_known(self, parameter: torch.Tensor) -> bool:
-        try:
-            key = parameter.untyped_storage()._cdata
-        except (RuntimeError, NotImplementedError):
-            key = id(parameter)
+        storage = storage_of(parameter)
+        key = id(parameter) if storage is None else storage._cdata
         known = key in self._seen_storages
         self._seen_storages.add(key)
         return known
@@ -135,6 +135,11 @@ def _paths_by_module(model: torch.nn.Module) -> dict[int, list[str]]:
     for path, module in model.named_modules(remove_duplicate=False):
         paths.setdefault(id(module), []).append(path)
     return paths
+
+
+def _is_uninitialized(parameter: torch.Tensor) -> bool:
+    """Tell whether a parameter of a lazy module has no shape yet."""
+    return isinstance(parameter, UninitializedParameter)
 
 
 def _root_of(path: str) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from memtrack.capture import torch_api
-from memtrack.capture.blocks import Blocks, plain_tensors
+from memtrack.capture.blocks import Blocks, plain_tensors, storage_of
 from memtrack.capture.calls import NONE, Calls
 from memtrack.capture.dispatch import tensors_among
 from memtrack.capture.hindsight import PRECEDENCE
@@ -55,6 +55,8 @@ class Observer:
         self.notices: set[str] = set()
         self.on_new_step: Callable[[], bool] = lambda: True
         """Asked before a step begins; False when the recording has ended there."""
+        self.on_late_step: Callable[[], None] = lambda: None
+        """Told when a step turns out to have begun some time ago."""
         self.adopt: Callable[[torch.nn.Module], int] = lambda module: NONE
         """Asked about an untracked module called outside any other; returns its new root row."""
         self._thread = threading.get_ident()
@@ -80,11 +82,10 @@ class Observer:
             if entry.is_parameter and tensor.grad is not None:
                 self._claim(tensor.grad, Category.GRADIENT, entry.layer, entry.name)
 
-    def notice_gradients(self) -> None:
-        """Name the gradients that parameters of tracked models have now."""
-        for tensor, entry in self.layers.owned():
-            if entry.is_parameter and tensor.grad is not None:
-                self._claim(tensor.grad, Category.GRADIENT, entry.layer, entry.name)
+    def notice_models(self) -> None:
+        """Name the parameters, buffers and gradients of all tracked models as they are now."""
+        for root in self.layers.roots():
+            self.notice_model(root)
 
     def notice_state(self, optimizer: torch.optim.Optimizer) -> None:
         """Name the state of an optimizer after the parameters it belongs to."""
@@ -133,7 +134,7 @@ class Observer:
             self.calls.abandon()
             self.phases.leave_all()
         if self.layers.has_parameters(layer):
-            if self.phases.forward_begins_step(torch.is_grad_enabled()):
+            if self.phases.steps.forward_begins_one(torch.is_grad_enabled()):
                 if not self.on_new_step():
                     return False
                 self.phases.next_step()
@@ -142,7 +143,7 @@ class Observer:
             self._claim(tensor, Category.INPUT, NONE, name)
         for name, tensor in named_tensors_in(kwargs, ""):
             self._claim(tensor, Category.INPUT, NONE, name)
-        self.phases.enter(PhaseKind.FORWARD)
+        self.phases.enter_forward()
         return True
 
     def _is_stale(self, layer: int) -> bool:
@@ -214,7 +215,7 @@ class Observer:
     def backward_ended(self) -> None:
         """The backward pass under way is over."""
         self._backward_task = torch_api.NO_GRAPH_TASK
-        self.notice_gradients()
+        self.notice_models()
         self.phases.leave(PhaseKind.BACKWARD)
         self.samples.take(self.blocks.device_rows())
 
@@ -233,13 +234,14 @@ class Observer:
             if parameter.grad is not None:
                 layer, name = self._owner(parameter)
                 self._claim(parameter.grad, Category.GRADIENT, layer, name)
-        self.phases.enter(PhaseKind.OPTIMIZER)
+        if self.phases.enter_optimizer(id(optimizer)):
+            self.on_late_step()
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimizer has stepped."""
         if self.optimizers.has_new_state(optimizer):
             self.notice_state(optimizer)
-        self.phases.leave(PhaseKind.OPTIMIZER)
+        self.phases.leave_optimizer(id(optimizer))
         self.samples.take(self.blocks.device_rows())
 
     def settle(self) -> None:
@@ -262,7 +264,7 @@ class Observer:
             self.backward_ended()
             return
         self._backward_task = task
-        self.phases.enter(PhaseKind.BACKWARD)
+        self.phases.enter_backward()
         torch_api.queue_after_backward(self._after_task)
 
     def _after_task(self) -> None:
@@ -303,11 +305,9 @@ class Observer:
         sizes: dict[int, int] = {}
         for tensor in tensors:
             for plain in plain_tensors(tensor):
-                try:
-                    storage = plain.untyped_storage()
+                storage = storage_of(plain)
+                if storage is not None:
                     sizes[storage._cdata] = storage.nbytes()
-                except (RuntimeError, NotImplementedError):
-                    continue
         return sum(sizes.values())
 
 

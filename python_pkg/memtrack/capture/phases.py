@@ -1,12 +1,9 @@
-"""What the training loop is doing: phases back to back, and the steps they make up.
-
-A step ends where the next one's forward begins. That is after an optimizer has stepped; where no
-optimizer is known, after a backward; and for passes without gradients, at each forward.
-"""
+"""What the training loop is doing: phases back to back, and the step each belongs to."""
 
 from __future__ import annotations
 
 from memtrack.capture.moments import Moments
+from memtrack.capture.steps import Steps
 from memtrack.recording.builder import TableBuilder
 from memtrack.recording.categories import PhaseKind
 
@@ -21,8 +18,7 @@ class Phases:
         self._table = table
         self._moments = moments
         self._open: list[PhaseKind] = [PhaseKind.OTHER]
-        self._forward_seen = self._backward_seen = self._optimizer_seen = False
-        self.optimizers_known = False
+        self.steps = Steps()
         self.step = 0
         self.forward_start_ns = 0
         """When the latest forward began, nanoseconds."""
@@ -38,16 +34,39 @@ class Phases:
         """The row of the open phase."""
         return len(self._table) - 1
 
-    def enter(self, kind: PhaseKind) -> None:
-        """Open a phase inside the current one."""
+    def enter_forward(self) -> None:
+        """A model of the loop begins its forward."""
+        self.forward_start_ns = self._moments.now_ns()
+        self._enter(PhaseKind.FORWARD)
+        self.steps.saw_forward(self.row)
+
+    def enter_backward(self) -> None:
+        """Backward begins."""
+        self.steps.saw_backward()
+        self._enter(PhaseKind.BACKWARD)
+
+    def enter_optimizer(self, optimizer: int) -> bool:
+        """An optimizer begins to step. Return whether a step has thereby begun, now or earlier."""
+        if self.steps.optimizer_begins_one(optimizer):
+            self.next_step()
+            self._enter(PhaseKind.OPTIMIZER)
+            self.steps.optimizer_begins(optimizer)
+            return True
+        boundary = self.steps.optimizer_begins(optimizer)
+        if boundary >= 0:
+            self.step += 1
+            for row in range(boundary, len(self._table)):
+                self._table.set(row, step=self.step)
+        self._enter(PhaseKind.OPTIMIZER)
+        return boundary >= 0
+
+    def leave_optimizer(self, optimizer: int) -> None:
+        """An optimizer has stepped."""
+        self.steps.optimizer_ended(optimizer)
+        self.leave(PhaseKind.OPTIMIZER)
+
+    def _enter(self, kind: PhaseKind) -> None:
         self._open.append(kind)
-        if kind is PhaseKind.FORWARD:
-            self._forward_seen = True
-            self.forward_start_ns = self._moments.now_ns()
-        elif kind is PhaseKind.BACKWARD:
-            self._backward_seen = True
-        elif kind is PhaseKind.OPTIMIZER:
-            self._optimizer_seen = self.optimizers_known = True
         self._switch(kind)
 
     def leave(self, kind: PhaseKind) -> None:
@@ -60,27 +79,15 @@ class Phases:
 
     def leave_all(self) -> None:
         """Close everything, as when a cell ends."""
+        self.steps.settle()
         if len(self._open) > 1:
             del self._open[1:]
             self._switch(PhaseKind.OTHER)
 
-    def forward_begins_step(self, grad_enabled: bool) -> bool:
-        """Tell whether the forward about to begin belongs to a new step."""
-        if self._optimizer_seen:
-            return True
-        if self._backward_seen:
-            return not self.optimizers_known
-        return self._forward_seen and not grad_enabled
-
-    @property
-    def step_is_whole(self) -> bool:
-        """Whether the current step has done what steps do, so that it may end here."""
-        return self.forward_begins_step(grad_enabled=False)
-
     def next_step(self) -> None:
         """Begin a new step now."""
         self.step += 1
-        self._forward_seen = self._backward_seen = self._optimizer_seen = False
+        self.steps.begin()
         self._switch(self._open[-1])
 
     def close(self) -> None:

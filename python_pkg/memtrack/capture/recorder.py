@@ -70,6 +70,7 @@ class Recorder:
         self._snapshot: dict[str, Any] | None = None
         self._observer = Observer(names, follows_life=self._history is None)
         self._observer.on_new_step = self._may_begin_step
+        self._observer.on_late_step = self._step_ended
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
         self._operations = OperationWatch(
@@ -102,7 +103,7 @@ class Recorder:
     def steps_done(self) -> int:
         """How many whole steps have been recorded."""
         phases = self._observer.phases
-        return phases.step + (1 if phases.step_is_whole else 0)
+        return phases.step + (1 if phases.steps.is_whole else 0)
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -124,7 +125,7 @@ class Recorder:
                 self._add_root(model, label)
         for optimizer in observer.optimizers.all():
             observer.notice_state(optimizer)
-        observer.phases.optimizers_known = bool(observer.optimizers.all())
+        observer.phases.steps.expect(id(one) for one in observer.optimizers.all())
         if self._history is not None:
             self._history.start()
         observer.blocks.begun = True
@@ -266,8 +267,11 @@ class Recorder:
             observer.notices.add("full")
             self._end("complete")
             return False
-        self._call(self.on_step)
+        self._step_ended()
         return True
+
+    def _step_ended(self) -> None:
+        self._call(self.on_step)
 
     def _tick(self) -> None:
         if self.on_tick:
