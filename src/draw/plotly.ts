@@ -1,5 +1,7 @@
 // The one door to plotly.js, itself only reached by import(): a megabyte that starts no sooner than
 // the first chart. The core has `scatter`, which is all we draw.
+import './amd';
+
 import { downloadImage, purge, react } from 'plotly.js/lib/core';
 
 import type { IFigure } from './figure';
