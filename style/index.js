@@ -3,3 +3,4 @@ import './report.css';
 import './ledger.css';
 import './timeline.css';
 import './layers.css';
+import './columnmenu.css';

@@ -9,6 +9,8 @@ export type Extent = 'own' | 'subtree';
 
 /** Reads the columns of one view; -1 and uncalled layers have no value, which is `undefined`. */
 export class LayerData {
+  private readonly _largest = new Map<string, number>();
+
   constructor(
     readonly tree: ILayerTree,
     private readonly _columns: ILayerColumns
@@ -59,12 +61,10 @@ export class LayerData {
 
   /** The largest value any bar of the column has to show: of the roots, or of all layers' own. */
   largest(column: ILayerColumn, extent: Extent): number {
-    const isOfRoots = column.isAdditive && extent === 'subtree';
-    let largest = 0;
-    for (const row of isOfRoots ? this.roots() : rows(this.tree)) {
-      largest = Math.max(largest, Math.abs(this.number(column, row, extent) ?? 0));
-    }
-    return largest;
+    const key = `${extent} ${column.id}`;
+    const known = this._largest.get(key) ?? this._findLargest(column, extent);
+    this._largest.set(key, known);
+    return known;
   }
 
   /** The rows without a parent. */
@@ -72,6 +72,15 @@ export class LayerData {
     for (let row = 0; row < this.tree.length; row += at(this.tree.subtree, row)) {
       yield row;
     }
+  }
+
+  private _findLargest(column: ILayerColumn, extent: Extent): number {
+    const isOfRoots = column.isAdditive && extent === 'subtree';
+    let largest = 0;
+    for (const row of isOfRoots ? this.roots() : rows(this.tree)) {
+      largest = Math.max(largest, this.number(column, row, extent) ?? 0);
+    }
+    return largest;
   }
 
   private _numbers(column: ILayerColumn, extent: Extent): INumbers | undefined {

@@ -177,10 +177,11 @@ export class Grid {
     if (this._table === undefined) {
       return;
     }
-    const { lineHeight } = this._sight;
-    this._body.style.height = `${this._table.rows.shown.rows.length * lineHeight}px`;
-    // A shorter table may have been scrolled by the browser.
-    this._sight = { ...this._sight, top: this.node.scrollTop };
+    const { top, height, lineHeight } = this._sight;
+    const whole = this._table.rows.shown.rows.length * lineHeight;
+    this._body.style.height = `${whole}px`;
+    // Where the browser scrolls a shorter table to; asking it would have it lay out all of this.
+    this._sight = { ...this._sight, top: Math.max(0, Math.min(top, whole - height)) };
     this._draw(true);
     for (const [index, line] of [OUTSIDE_LINE, TOTAL_LINE].entries()) {
       this._sums[index]?.show(this._table, line);
