@@ -10,14 +10,11 @@ import { formatBytes } from '../../base/bytes';
 import { FrameTask } from '../../draw/frame';
 import type { IScene, IWords } from '../../draw/scene';
 import { watchWidth } from '../../draw/sight';
-import { textMeasure } from '../../draw/textwidth';
 import { readTheme, watchTheme } from '../../draw/theme';
-import { phaseBands, stepBands } from '../../model/bands';
 import type { Axis } from '../../model/scale';
-import { layerSeries, pointAt } from '../../model/timeline';
+import { pointAt } from '../../model/timeline';
 import type { Selection } from '../../model/selection';
 import type { IReport } from '../../wire';
-import { textAt } from '../../wire';
 import { element } from '../dom';
 import { AliveList } from './alive';
 import { handleChartKey } from './keys';
@@ -25,6 +22,7 @@ import { Legend } from './legend';
 import { momentText } from './moment';
 import { peaksTable } from './peaks';
 import { Plot } from './plot';
+import { SceneMaker } from './scene';
 import type { RequestWindow, TimelineChange } from './state';
 import { TimelineState } from './state';
 import { Strip } from './strip';
@@ -36,6 +34,7 @@ export class TimelineView extends Widget {
   private readonly _trans: TranslationBundle;
   private readonly _selection: Selection;
   private readonly _words: IWords;
+  private readonly _scenes: SceneMaker;
   private readonly _plot: Plot;
   private readonly _toolbar: TimelineToolbar;
   private readonly _legend: Legend;
@@ -49,8 +48,6 @@ export class TimelineView extends Widget {
   private _state: TimelineState | undefined;
   private _requestWindow: RequestWindow | undefined;
   private _watches: IDisposable | undefined;
-  private _layer: IScene['layer'];
-  private _layerKey = '';
 
   constructor(options: TimelineView.IOptions) {
     super();
@@ -59,6 +56,7 @@ export class TimelineView extends Widget {
     this._selection = options.selection;
     this._axis = options.axis;
     this._words = timelineWords(trans, options.language);
+    this._scenes = new SceneMaker(trans, this._words);
     const state = (): TimelineState | undefined => this._state;
     this._plot = new Plot({
       scene: (width, height) => this._scene(width, height),
@@ -106,7 +104,6 @@ export class TimelineView extends Widget {
     }
     previous?.dispose();
     this._state = state;
-    this._layerKey = '';
     state.changed.connect(this._onChange, this);
     this._peaks.replaceChildren(peaksTable(state, this._trans));
     this._describe(state);
@@ -253,50 +250,7 @@ export class TimelineView extends Widget {
       return undefined;
     }
     const theme = readTheme(this._chart);
-    const { report, view, window } = state;
-    const phases = phaseBands(report.phases, window);
-    const { peak } = view;
-    return {
-      timeline: state.shown,
-      scale: state.scale,
-      window,
-      mostBytes: state.mostBytes,
-      phases,
-      steps: stepBands(phases),
-      marks: Array.from(report.marks.label, (label, row) => ({
-        label,
-        cut: at(report.marks.cut, row)
-      })),
-      peak: {
-        cut: peak.cut,
-        bytes: peak.bytes,
-        label: this._trans.__('Peak %1', formatBytes(peak.bytes))
-      },
-      layer: this._chosenLayer(state),
-      width,
-      height,
-      theme,
-      measure: textMeasure(`11px ${theme.fontFamily}`),
-      words: this._words
-    };
-  }
-
-  /** The series of the chosen layer, remembered while neither it nor the data changes. */
-  private _chosenLayer(state: TimelineState): IScene['layer'] {
-    const { row } = this._selection;
-    const { shown, report } = state;
-    if (row < 0 || row >= report.layers.length) {
-      return undefined;
-    }
-    const key = `${row} ${at(shown.points.cut, 0)} ${shown.bucketEvents}`;
-    if (key !== this._layerKey) {
-      this._layerKey = key;
-      this._layer = {
-        bytes: layerSeries(shown, report.layers, row),
-        label: textAt(report.layers.path, row)
-      };
-    }
-    return this._layer;
+    return this._scenes.make(state, this._selection.row, { width, height }, theme);
   }
 }
 
