@@ -63,7 +63,9 @@ class Observer:
         self._backward_task = torch_api.NO_GRAPH_TASK
         self._op_start = (0, 0)
         self._op_call = NONE
+        self._saved = builder["saved"]
         self._saved_ns = array("q")
+        self._ranks: dict[int, int] = {}
         self._targets: list[tuple[int, int]] = []
 
     # what is there already
@@ -197,7 +199,7 @@ class Observer:
             if call < 0 and tensor.grad_fn is None and not tensor.requires_grad:
                 self._targets.append((row, self.phases.forward_start_ns))
             if self.calls.first_save(call, row):
-                self.builder["saved"].add(call=call, allocation=row, cut=self.moments.cut())
+                self._saved.append((call, row, self.moments.cut()))
                 self._saved_ns.append(self.moments.now_ns())
         return call
 
@@ -279,15 +281,16 @@ class Observer:
 
     def _claim(self, tensor: torch.Tensor, category: Category, layer: int, name: str) -> None:
         """Name what a tensor's storage is for, unless it is known for something that outranks it."""
+        if self._ranks.get(self.blocks.row_of(tensor), 0) >= PRECEDENCE[category]:
+            return
         table = self.builder["allocations"]
         for plain in plain_tensors(tensor):
             row = self.blocks.sight(plain)
-            if row < 0:
+            if row < 0 or self._ranks.get(row, 0) >= PRECEDENCE[category]:
                 continue
-            known = Category(table.get(row, "category"))
-            if PRECEDENCE[category] > PRECEDENCE[known]:
-                string = self.builder.strings.add(name) if name else NONE
-                table.set(row, category=int(category), layer=layer, name=string)
+            self._ranks[row] = PRECEDENCE[category]
+            string = self.builder.strings.add(name) if name else NONE
+            table.set(row, category=int(category), layer=layer, name=string)
 
     def _owner(self, parameter: Any) -> tuple[int, str]:
         """Return the layer and name of a parameter by its storage."""
