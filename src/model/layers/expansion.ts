@@ -6,6 +6,9 @@ import { childrenOf } from './walk';
 
 /** Rows that are shown before the first look stops opening parents. */
 const ENOUGH_ROWS = 8;
+/** No parent is opened that would make it more than these, unless next to nothing is shown. */
+const MANY_ROWS = 16;
+const FEW_ROWS = 4;
 /** From this many on, alike siblings are a run (`h.0` … `h.23`), of which none is opened. */
 const RUN = 3;
 
@@ -15,21 +18,28 @@ const RUN = 3;
  */
 export function firstExpansion(tree: ILayerTree, bytesOf: (row: number) => number): Uint8Array {
   const isOpen = new Uint8Array(tree.length);
-  let candidates: readonly number[] = [...childrenOf(tree, -1)];
-  let shown = candidates.length;
+  let candidates = openable(tree, -1);
+  let shown = [...childrenOf(tree, -1)].length;
   while (shown < ENOUGH_ROWS) {
-    const parents = candidates.filter(row => at(tree.subtree, row) > 1);
-    const [first, ...others] = parents;
+    const fitting = candidates.filter(
+      row => shown < FEW_ROWS || shown + [...childrenOf(tree, row)].length <= MANY_ROWS
+    );
+    const [first, ...others] = fitting;
     if (first === undefined) {
       break;
     }
     const largest = others.reduce((a, b) => (bytesOf(b) > bytesOf(a) ? b : a), first);
-    const children = [...childrenOf(tree, largest)];
     isOpen[largest] = 1;
-    shown += children.length;
-    candidates = [...parents.filter(row => row !== largest), ...outsideRuns(tree, children)];
+    shown += [...childrenOf(tree, largest)].length;
+    candidates = [...candidates.filter(row => row !== largest), ...openable(tree, largest)];
   }
   return isOpen;
+}
+
+/** Returns the children of `parent` that have children, those in a run of alike layers left out. */
+function openable(tree: ILayerTree, parent: number): readonly number[] {
+  const parents = outsideRuns(tree, [...childrenOf(tree, parent)]);
+  return parents.filter(row => at(tree.subtree, row) > 1);
 }
 
 function outsideRuns(tree: ILayerTree, siblings: readonly number[]): readonly number[] {

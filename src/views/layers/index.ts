@@ -86,7 +86,11 @@ export class LayerTable extends Widget {
     if (row !== NO_ROW) {
       table.rows.reveal(row);
     }
-    this._choose(selection => selection.choose(row));
+    if (row === this._current) {
+      this._show(); // It may be one of several, which stay chosen.
+    } else {
+      this._choose(selection => selection.choose(row));
+    }
     if (row !== NO_ROW) {
       this._focus.pointTo(row);
     }

@@ -2,10 +2,10 @@
 import type { ColumnKind, ILayerColumn } from '../../model/layers';
 
 const LEAST_EM: Readonly<Record<ColumnKind, number>> = {
-  bytes: 6.6,
-  change: 6.6,
-  count: 5,
-  flag: 5.4,
+  bytes: 6,
+  change: 6.5,
+  count: 4.4,
+  flag: 5,
   text: 9.4,
   time: 6
 };
@@ -26,9 +26,9 @@ export function leastWidth(columns: readonly ILayerColumn[]): string {
 }
 
 function leastEm(column: ILayerColumn): number {
-  // A word of a heading may not be cut; the arrow and the padding take 2.2 em.
+  // A word of a heading may not be cut; the padding takes 1.3 em.
   const longest = Math.max(...column.label.split(' ').map(widthEm));
-  return Math.max(LEAST_EM[column.kind], longest + 2.2);
+  return Math.max(LEAST_EM[column.kind], longest + 1.3);
 }
 
 /** About how wide a word is: the signs of East Asian scripts, which come late in Unicode, are square. */

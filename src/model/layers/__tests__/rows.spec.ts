@@ -136,7 +136,21 @@ describe('the first look', () => {
   it('opens the way to the bytes and leaves runs of alike layers shut', () => {
     const rows = rowsOf([GPT]);
     expect(namesShown(rows).slice(0, 4)).toEqual(['gpt', 'h', 'h.0', 'h.1']);
-    expect(namesShown(rows)).toHaveLength(16);
+    expect(namesShown(rows)).toHaveLength(4 + 12);
+  });
+
+  it('does not push the rest out of sight with a long list', () => {
+    const many = Array.from({ length: 24 }, (_, index) => block(index, 100));
+    const parts = ['wte', 'wpe', 'ln_f'].map(name => ({ name, type: name }));
+    const stack: ISampleLayer = { name: 'h', type: 'ModuleList', children: many };
+    const body: ISampleLayer = { name: 'body', type: 'Body', children: [...parts, stack] };
+    const rows = rowsOf([
+      { name: 'gpt', type: 'GPT', children: [body, { name: 'head', type: 'L' }] }
+    ]);
+    expect(namesShown(rows)).toEqual(['gpt', 'body', 'h', 'wte', 'wpe', 'ln_f', 'head']);
+    expect(
+      namesShown(rowsOf([{ name: 'stack', type: 'Sequential', children: many }]))
+    ).toHaveLength(25);
   });
 
   it('stops at a few rows', () => {

@@ -16,9 +16,12 @@ import {
 
 afterEach(closeTables);
 
+/** A table with its stack shut and the focus on its first line. */
 function opened(blocks = 8): LayerTable {
   const table = openTable(sampleReport(blocks));
-  toggle(table, 'stack');
+  if (rowNamed(table, 'stack').getAttribute('aria-expanded') === 'true') {
+    toggle(table, 'stack');
+  }
   rowNamed(table, 'model').focus();
   return table;
 }
