@@ -153,6 +153,8 @@ describe('choosing', () => {
     expect(chosen()).toHaveLength(3);
     press('a', { ctrlKey: true });
     expect(chosen()).toHaveLength(layerRows(table).length);
+    table.select(table.selected);
+    expect(chosen()).toHaveLength(layerRows(table).length);
   });
 
   it('from outside opens the way there and does not take the focus', () => {
