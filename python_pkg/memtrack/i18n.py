@@ -47,7 +47,9 @@ def text(template: str, **values: object) -> Text:
 @cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a catalogue, English first, as in `zh_CN`."""
-    found = sorted(path.parent.parent.name for path in LOCALE_FOLDER.glob("*/LC_MESSAGES/memtrack.json"))
+    found = sorted(
+        path.parent.parent.name for path in LOCALE_FOLDER.glob("*/LC_MESSAGES/memtrack.json")
+    )
     return (ENGLISH, *found)
 
 

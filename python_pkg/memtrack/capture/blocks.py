@@ -4,15 +4,14 @@ Where the allocator's own history tells when memory comes and goes, only sightin
 a storage was at an address at a time.
 
 A storage is named by the address of its C++ object. torch keeps one Python object per storage
-(since 2.1), so a weak reference to it dies at the moment the memory is released, and nothing is
-kept alive by watching. Views and slices are charged to the storage they share.
+(since 2.2), so a weak reference to it dies at the moment the memory is released, and nothing is
+kept alive by watching; before, the storages known are asked at every event. Views and slices are charged to the storage they share.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,7 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from memtrack.capture import watched
 from memtrack.capture.moments import Moments
+from memtrack.capture.watched import Polled, Watched
 from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import Category, EventKind
 from memtrack.recording.tables import Array
@@ -30,17 +31,6 @@ UNWATCHED = -1
 _FREE, _ALLOC = int(EventKind.FREE), int(EventKind.ALLOC)
 _UNKNOWN = int(Category.UNKNOWN)
 _PATIENCE_S = 0.001
-
-
-class _Watched(weakref.ref):  # type: ignore[type-arg]
-    """A weak reference to a storage that knows its allocation."""
-
-    __slots__ = ("device", "key", "row", "size")
-
-    device: int
-    key: int
-    row: int
-    size: int
 
 
 class Blocks:
@@ -62,9 +52,10 @@ class Blocks:
         self._devices = builder["devices"]
         self._strings = builder.strings
         self._device_rows: dict[torch.device, int] = {}
-        self._watched: dict[int, _Watched] = {}
+        self._polls = not watched.CAN_CALL_BACK
+        self._watched: dict[int, Watched | Polled] = {}
         self._lock = threading.Lock()
-        self._dead: deque[_Watched] = deque()
+        self._dead: deque[Watched | Polled] = deque()
         moments.before_cut = self.bury
         self.begun = False
         """Set once everything alive before the recording has been sighted."""
@@ -75,8 +66,8 @@ class Blocks:
         """Return the allocation of a plain tensor's storage if it is watched, else -1."""
         self.bury()
         storage = storage_of(tensor)
-        watched = None if storage is None else self._watched.get(storage._cdata)
-        return UNWATCHED if watched is None else watched.row
+        one = None if storage is None else self._watched.get(storage._cdata)
+        return UNWATCHED if one is None else one.row
 
     def knows(self, tensor: torch.Tensor) -> bool:
         """Tell, fast, whether a plain tensor's storage is watched at the size it has now."""
@@ -88,8 +79,8 @@ class Blocks:
             storage = tensor.untyped_storage()
         except (RuntimeError, NotImplementedError):
             return False
-        watched = self._watched.get(storage._cdata)
-        return watched is not None and watched.size == storage.nbytes()
+        one = self._watched.get(storage._cdata)
+        return one is not None and one.size == storage.nbytes()
 
     def sight(self, tensor: torch.Tensor, layer: int = -1, call: int = -1, stack: int = -1) -> int:
         """Return the allocation of a plain tensor's storage, watching it from now on.
@@ -104,19 +95,19 @@ class Blocks:
             return UNWATCHED
         key: int = storage._cdata
         size: int = storage.nbytes()
-        watched = self._watched.get(key)
-        if watched is not None and watched.size == size:
-            return watched.row
+        one = self._watched.get(key)
+        if one is not None and one.size == size:
+            return one.row
         if not self._is_watched(tensor.device.type) or _is_fake(tensor):
             return UNWATCHED
         if not self._lock.acquire(timeout=_PATIENCE_S):
             return UNWATCHED
         try:
-            if watched is None:
+            if one is None:
                 device = self._device(tensor.device)
                 self._watch(storage, key, size, device, layer, call, stack)
             else:
-                self._resize(watched, size)
+                self._resize(one, size)
             return self._watched[key].row
         finally:
             self._lock.release()
@@ -140,39 +131,40 @@ class Blocks:
     def _watch(
         self, storage: Any, key: int, size: int, device: int, layer: int, call: int, stack: int
     ) -> None:
-        watched = _Watched(storage, self._dead.append)
-        watched.key, watched.size, watched.device = key, size, device
+        one = Polled(storage) if self._polls else Watched(storage, self._dead.append)
+        one.key, one.size, one.device = key, size, device
         address = key if self._follows_life else storage.data_ptr()
-        watched.row = self._block(device, size, address, layer, call, stack, _UNKNOWN, -1)
-        self._watched[key] = watched
+        one.row = self._block(device, size, address, layer, call, stack, _UNKNOWN, -1)
+        self._watched[key] = one
 
     def bury(self) -> None:
         """Write down the deaths since the last time."""
         dead = self._dead
+        if self._polls:
+            known = self._watched.values()
+            dead.extend(one for one in known if isinstance(one, Polled) and one.has_died())
         while dead:
-            watched = dead[0]
-            if self._watched.get(watched.key) is watched:
-                self._end(watched)
-                del self._watched[watched.key]
+            one = dead[0]
+            if self._watched.get(one.key) is one:
+                self._end(one)
+                del self._watched[one.key]
             dead.popleft()
 
-    def _end(self, watched: _Watched) -> None:
+    def _end(self, one: Watched | Polled) -> None:
         if not self._follows_life:
             return
-        self._event(_FREE, watched.row, watched.device, watched.size, watched.key)
-        self.on_change(-watched.size)
+        self._event(_FREE, one.row, one.device, one.size, one.key)
+        self.on_change(-one.size)
 
-    def _resize(self, watched: _Watched, size: int) -> None:
+    def _resize(self, one: Watched | Polled, size: int) -> None:
         """Record a storage that was resized in place as a release and a new allocation."""
-        self._end(watched)
+        self._end(one)
         layer, call, stack, category, name = (
-            self._allocations.get(watched.row, column)
+            self._allocations.get(one.row, column)
             for column in ("layer", "call", "stack", "category", "name")
         )
-        watched.row = self._block(
-            watched.device, size, watched.key, layer, call, stack, category, name
-        )
-        watched.size = size
+        one.row = self._block(one.device, size, one.key, layer, call, stack, category, name)
+        one.size = size
 
     def _block(
         self,
