@@ -10,7 +10,6 @@ const esModules = [
   '@jupyterlab/',
   '@marijn',
   '@microsoft',
-  '@tanstack/',
   'color',
   'exenv-es6',
   'lib0',

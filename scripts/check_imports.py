@@ -99,7 +99,6 @@ TYPESCRIPT_ROOMS: dict[str, tuple[str, ...]] = {
 # Packages that only some rooms may import, by the beginning of their name.
 TYPESCRIPT_PACKAGES: dict[str, tuple[str, ...]] = {
     "plotly.js": ("draw",),
-    "@tanstack/": ("draw", "views"),
     "@jupyter-widgets/": ("widgets", "plugins"),
     "@lumino/widgets": ("views", "widgets", "panel", "plugins", "tokens"),
     "@jupyterlab/services": ("api", "panel", "plugins", "tokens"),
