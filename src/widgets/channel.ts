@@ -16,6 +16,10 @@ interface IPending {
   readonly resolve: (timeline: ITimeline | undefined) => void;
 }
 
+// A kernel stops after twenty ticks without an answer. Each answer has JupyterLab believe for a moment
+// that the kernel is idle, so no more of them than that needs.
+const TICKS_AN_ANSWER = 10;
+
 /** A live report over a pair of message streams. */
 export class ReportChannel implements ILiveReport {
   private readonly _reportChanged = new Signal<this, void>(this);
@@ -70,8 +74,8 @@ export class ReportChannel implements ILiveReport {
   }
 
   seen(tick: number): void {
-    // Two views of one report draw the same tick: one answer is enough.
-    if (!this._isClosed && tick !== this._seen) {
+    const isFirst = this._seen < 0;
+    if (!this._isClosed && (isFirst || tick - this._seen >= TICKS_AN_ANSWER)) {
       this._seen = tick;
       this._send(seenMessage(tick));
     }

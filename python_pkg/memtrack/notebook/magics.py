@@ -31,7 +31,7 @@ from memtrack.notebook.targets import find_target
 from memtrack.notebook.watch import Watch, failure_of
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.widgets import new_model
-from memtrack.widgets.live import LiveUpdates, answers_while_busy
+from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
 
 
 @magics_class
@@ -111,8 +111,8 @@ class MemtrackMagics(Magics):
         plan = Plan(target.subject, request.steps, request.this_cell, shown.language)
         recording = Recording.of(recorder, shown)
         watch = Watch(self._shell, plan, recorder, recording, Output(self._shell, shown, model))
-        busy = answers_while_busy(self._shell)
-        watch.begin(None if model is None else LiveUpdates(model, recorder, busy))
+        hears, say_busy = answers_while_busy(self._shell), busy_teller(self._shell)
+        watch.begin(None if model is None else LiveUpdates(model, recorder, hears, say_busy))
         self._watch = watch
         return watch
 

@@ -1,14 +1,20 @@
 """Ticks of a running recording to its widget, at a bounded cost and only while someone looks.
 
-Flow control: a browser answers each tick that it draws. On kernels that read messages while a cell
+Flow control: a browser answers some of the ticks that it draws. On kernels that read messages while a cell
 runs, silence means that nobody looks: ticks stop being made until a message comes. Other kernels
 read the answers only after the cell, so there ticks go on, which their bounded cost allows.
+
+Having read an answer, the kernel tells front ends that it is idle, though the cell goes on. They would
+show so, and a server would end a kernel in training for being idle. So each tick after one sets it right.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memtrack.i18n import preferred_language, text
@@ -26,10 +32,18 @@ Making ticks, which the recorder does, has the rest of the hundredth that the li
 class LiveUpdates:
     """Sends the ticks of one recorder to one widget until `stop`."""
 
-    def __init__(self, model: ReportModel, recorder: Recorder, answers_while_busy: bool) -> None:
+    def __init__(
+        self,
+        model: ReportModel,
+        recorder: Recorder,
+        answers_while_busy: bool,
+        say_busy: Callable[[], None] = lambda: None,
+    ) -> None:
         self._model = model
         self._recorder: Recorder | None = recorder
         self._answers_while_busy = answers_while_busy
+        self._say_busy = say_busy
+        self._said_idle = False
         self._due_ns = 0
         self._sent = 0
         self._unseen = 0
@@ -43,11 +57,13 @@ class LiveUpdates:
         self._model.on_seen = None
         if recorder is not None and self._tick in recorder.on_tick:
             recorder.on_tick.remove(self._tick)
+        self._correct_status()
 
     def _tick(self, tick: Tick) -> None:
         recorder = self._recorder
         if recorder is None:
             return
+        self._correct_status()
         if self._answers_while_busy and self._unseen >= UNSEEN_TICKS:
             self._pause(recorder)
             return
@@ -75,10 +91,18 @@ class LiveUpdates:
     def _seen(self) -> None:
         """Go on, since a browser looks. May run on another thread."""
         self._unseen = 0
+        self._said_idle = True
         recorder = self._recorder
         if self.paused and recorder is not None:
             self.paused = False
             recorder.on_tick.append(self._tick)
+
+    def _correct_status(self) -> None:
+        # What runs on the main thread is a cell, which says that it is idle when it ends.
+        if self._said_idle and threading.current_thread() is threading.main_thread():
+            self._said_idle = False
+            with suppress(Exception):
+                self._say_busy()
 
     def _fail(self, error: Exception) -> None:
         self.stop()
@@ -109,3 +133,9 @@ def answers_while_busy(shell: Any) -> bool:
     """Tell whether the kernel of `shell` reads a browser's messages while a cell runs."""
     kernel = getattr(shell, "kernel", None)
     return bool(getattr(kernel, "_supports_kernel_subshells", False))
+
+
+def busy_teller(shell: Any) -> Callable[[], None]:
+    """Return what tells front ends that the kernel of `shell` is busy with the cell that runs."""
+    kernel = getattr(shell, "kernel", None)
+    return lambda: kernel._publish_status("busy", "shell")

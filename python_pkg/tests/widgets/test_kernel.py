@@ -65,6 +65,17 @@ def is_end_of(request):
     return wanted
 
 
+def is_busy_with(request):
+    def wanted(message):
+        return (
+            message["msg_type"] == "status"
+            and message["content"]["execution_state"] == "busy"
+            and message["parent_header"].get("msg_id") == request
+        )
+
+    return wanted
+
+
 def custom(kind):
     def wanted(message):
         content = message["content"].get("data", {}).get("content", {})
@@ -148,4 +159,6 @@ def test_browser_that_answers_while_the_cell_runs_gets_more(browser):
         )
         number = tick["content"]["data"]["content"]["tick"]
         browser.send(tick["content"]["comm_id"], subshell, {"type": "seen", "tick": number})
+    # Each answer read made the kernel say that it is idle; it said right away that it is not.
+    assert sum(is_busy_with(cell)(message) for message in browser.messages) > 20
     assert not any(is_end_of(cell)(message) for message in browser.messages)

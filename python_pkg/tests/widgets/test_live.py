@@ -1,5 +1,6 @@
 """Ticks to the browser: at a bounded cost, and only while someone looks."""
 
+import threading
 from dataclasses import dataclass, field
 
 import pytest
@@ -113,6 +114,32 @@ def test_answered_ticks_never_pause(model, recorder, clock, receive):
         run(recorder, clock, 1)
         receive({"type": "seen", "tick": 1})
     assert len(ticks(model)) == 60
+
+
+def test_each_answer_is_followed_by_the_word_that_the_kernel_is_busy(
+    model, recorder, clock, receive
+):
+    said = []
+    updates = LiveUpdates(model, recorder, True, say_busy=lambda: said.append(1))
+    run(recorder, clock, 3)
+    assert said == []
+    receive({"type": "seen", "tick": 3})
+    assert said == [], "the kernel says that it is idle only after this"
+    run(recorder, clock, 3)
+    assert said == [1]
+    receive({"type": "seen", "tick": 6})
+    updates.stop()
+    assert said == [1, 1], "the cell may go on for long"
+
+
+def test_another_thread_does_not_say_that_the_kernel_is_busy(model, recorder, clock, receive):
+    said = []
+    updates = LiveUpdates(model, recorder, True, say_busy=lambda: said.append(1))
+    receive({"type": "seen", "tick": 1})
+    thread = threading.Thread(target=updates.stop)
+    thread.start()
+    thread.join()
+    assert said == []
 
 
 def test_kernels_that_cannot_hear_go_on(model, recorder, clock):

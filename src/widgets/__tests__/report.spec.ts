@@ -100,9 +100,12 @@ describe('the widget of a live report', () => {
     await comm.say(TICK);
     expect(ticked).toHaveBeenCalledTimes(1);
     expect(model.channel.tick).toMatchObject({ number: 4, peak: 200, reserved: undefined });
-    model.channel.seen(4);
-    model.channel.seen(4);
-    expect(comm.customs).toEqual([{ type: 'seen', tick: 4 }]);
+    for (let tick = 4; tick <= 24; tick++) {
+      model.channel.seen(tick);
+      model.channel.seen(tick);
+    }
+    const answered = [4, 14, 24].map(tick => ({ type: 'seen', tick }));
+    expect(comm.customs).toEqual(answered);
   });
 
   it('ignores messages of a later version', async () => {
