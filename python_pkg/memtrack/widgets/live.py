@@ -137,5 +137,5 @@ def answers_while_busy(shell: Any) -> bool:
 
 def busy_teller(shell: Any) -> Callable[[], None]:
     """Return what tells front ends that the kernel of `shell` is busy with the cell that runs."""
-    kernel = getattr(shell, "kernel", None)
+    kernel: Any = getattr(shell, "kernel", None)
     return lambda: kernel._publish_status("busy", "shell")
