@@ -61,7 +61,7 @@ def execute(path: Path) -> None:
 
 def open_lab() -> None:
     """Become JupyterLab on build/demo, or check that it would start."""
-    first = min(path.name for path in DEMO.glob("*.ipynb"))
+    first = min(path.name for path in EXAMPLES.glob("*.ipynb"))
     command = [
         *(sys.executable, "-m", "jupyterlab", f"--notebook-dir={DEMO}"),
         f"--LabApp.default_url=/lab/tree/{first}",
