@@ -13,6 +13,7 @@ import { Selection } from '../../model/selection';
 import type { IReport } from '../../wire';
 import { element } from '../dom';
 import { deviceName } from '../ledger';
+import { isPlainKey, keepOwnKeys } from '../ownkeys';
 import { ReportHeader } from './header';
 import { LiveStrip } from './livestrip';
 import type { IPreferences, IReportTraces, Preferences } from '../../model/preferences';
@@ -26,6 +27,7 @@ export class ReportWidget extends Panel {
   private readonly _strip: LiveStrip;
   private readonly _tabs: ReportTabs;
   private readonly _chooser: HTMLSelectElement;
+  private readonly _keys: IDisposable;
   private readonly _task = new FrameTask(() => this._draw());
   private _report: IReport | undefined;
   private _live: ILiveReport | undefined;
@@ -46,8 +48,8 @@ export class ReportWidget extends Panel {
     this.addClass('memtrack-Report');
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Memory report'));
-    // Keys pressed in here are ours, not the notebook's: P would otherwise do something to cells.
-    this.node.dataset.lmSuppressShortcuts = 'true';
+    // Before those of the tabs, which may keep more.
+    this._keys = keepOwnKeys(this.node, isPlainKey);
     this._chooser = element('select', { 'aria-label': trans.__('Device') });
     this._chooser.addEventListener('change', () => this._chooseView());
     this._header = new ReportHeader(trans, options.language, () => this._toggleFold());
@@ -103,6 +105,7 @@ export class ReportWidget extends Panel {
     if (!this.isDisposed) {
       this.live = undefined;
       this._preferences.changed.disconnect(this._onPreferences, this);
+      this._keys.dispose();
       this._task.dispose();
       super.dispose();
     }
