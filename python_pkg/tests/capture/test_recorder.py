@@ -373,6 +373,10 @@ def test_function_transforms_still_work():
     recorded(run, model=small_model())
 
 
+@pytest.mark.skipif(
+    not hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"),
+    reason="this torch does not tell which hooks are pushed",
+)
 def test_users_saved_tensor_hooks_outside_ours_go_on_working():
     packed = []
     model = small_model()
