@@ -180,7 +180,7 @@ function layoutOf(scene: IScene, frame: Frame): Partial<Layout> {
     yaxis: {
       ...axis,
       range: [0, frame.topBytes],
-      gridcolor: theme.line,
+      gridcolor: withAlpha(theme.line, 0.6),
       tickmode: 'array',
       tickvals: [...yTicks],
       ticktext: yTicks.map(words.bytes)

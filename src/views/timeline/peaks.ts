@@ -22,14 +22,18 @@ export function peaksTable(state: TimelineState, trans: TranslationBundle): HTML
     { class: 'memtrack-Timeline-peaks' },
     element('summary', {}, trans.__('Peak of each step')),
     element(
-      'table',
-      { class: 'memtrack-Table' },
+      'div',
+      { class: 'memtrack-Timeline-peaksBox' },
       element(
-        'thead',
-        {},
-        element('tr', {}, ...head.map(text => element('th', { scope: 'col' }, text)))
-      ),
-      element('tbody', {}, ...peaks.slice(0, MOST_ROWS).map(peak => rowOf(state, peak, trans)))
+        'table',
+        { class: 'memtrack-Table' },
+        element(
+          'thead',
+          {},
+          element('tr', {}, ...head.map(text => element('th', { scope: 'col' }, text)))
+        ),
+        element('tbody', {}, ...peaks.slice(0, MOST_ROWS).map(peak => rowOf(state, peak, trans)))
+      )
     ),
     ...(peaks.length > MOST_ROWS
       ? [element('p', {}, trans.__('The first %1 of %2 steps.', MOST_ROWS, peaks.length))]
