@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
+from torch.multiprocessing.reductions import StorageWeakRef  # noqa: E402
 
 from memtrack.capture import Recorder  # noqa: E402
 from memtrack.errors import UsageError  # noqa: E402
@@ -119,13 +120,13 @@ def test_nothing_is_kept_alive():
     loss.backward()
     optimizer.step()
     watched = [weakref.ref(o) for o in (model, optimizer, batch, loss, *model.parameters())]
-    gradients = [weakref.ref(p.grad.untyped_storage()) for p in model.parameters()]
+    gradients = [StorageWeakRef(p.grad.untyped_storage()) for p in model.parameters()]
     recorder.leave()
     data = recorder.finish()
     del model, optimizer, batch, loss
     gc.collect()
     assert [w() for w in watched] == [None] * len(watched)
-    assert [g() for g in gradients] == [None] * len(gradients)
+    assert all(gradient.expired() for gradient in gradients)
     assert data.steps == 1
 
 
@@ -136,9 +137,9 @@ def test_activations_die_as_early_as_without_us():
 
         def run():
             output = model[1](model[0](torch.randn(5, 8)))
-            storage = weakref.ref(output.untyped_storage())
+            storage = StorageWeakRef(output.untyped_storage())
             del output
-            assert storage() is None
+            assert storage.expired()
 
         recorded(run, model=model)
     finally:
