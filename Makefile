@@ -83,8 +83,9 @@ test-oldest-torch: build ## Run the Python tests with the oldest torch, numpy an
 	@$(OLDEST)/bin/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: bench
-bench: install ## Measure what memtrack costs
+bench: install node-ui ## Measure what memtrack costs
 	@for file in bench/*.py; do echo "▸ $$file"; $(VENV_PYTHON) "$$file"; done
+	@for file in bench/*.mjs; do echo "▸ $$file"; MEMTRACK_CHROMIUM="$$(scripts/chromium.sh)" node "$$file"; done
 
 ##@ Change
 

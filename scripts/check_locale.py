@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python_pkg" / "memtrack"
 FRONT = ROOT / "src"
 CATALOGUES = "locale/*/LC_MESSAGES/memtrack.json"
+# JupyterLab takes a plural's translation only if it has two forms, also where both read the same.
+PLURAL_FORMS = 2
 # JupyterLab joins a context and a sentence with this in its catalogues.
 CONTEXT = "\x04"
 PLACEHOLDER = re.compile(r"\{(\w*)[^}]*\}|%(\d)")
@@ -28,12 +30,13 @@ STRING_TS = re.compile(r"""\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")\s*(,?)""
 
 def main() -> int:
     """Print what is wrong with the catalogues, or write them anew."""
-    used = {**python_sentences(), **typescript_sentences()}
+    front, plurals = typescript_sentences()
+    used = {**python_sentences(), **front}
     catalogues = sorted(PACKAGE.glob(CATALOGUES))
     if not catalogues:
         print(f"there is no catalogue {CATALOGUES}")
         return 1
-    problems = [problem for path in catalogues for problem in check(path, used)]
+    problems = [problem for path in catalogues for problem in check(path, used, plurals)]
     if "--write" in sys.argv[1:]:
         for path in catalogues:
             write(path, used)
@@ -42,7 +45,7 @@ def main() -> int:
     return int(bool(problems))
 
 
-def check(path: Path, used: dict[str, str]) -> Iterator[str]:
+def check(path: Path, used: dict[str, str], plurals: set[str]) -> Iterator[str]:
     """Compare one catalogue with the sentences in use."""
     language = path.parent.parent.name
     entries: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
@@ -50,6 +53,8 @@ def check(path: Path, used: dict[str, str]) -> Iterator[str]:
         forms = entries.get(sentence, [])
         if not any(forms):
             yield f"{place}: no {language} for {sentence!r}"
+        elif sentence in plurals and len(forms) < PLURAL_FORMS:
+            yield f"{place}: {language} needs {PLURAL_FORMS} forms for {sentence!r}"
         for form in filter(None, forms):
             # A form of a plural may leave out its number, but may not invent a placeholder.
             lost = placeholders(sentence) ^ placeholders(form)
@@ -69,7 +74,7 @@ def write(path: Path, used: dict[str, str]) -> None:
     """Bring a catalogue up to the sentences in use, in their order, keeping what is translated."""
     entries = json.loads(path.read_text(encoding="utf-8"))
     fresh = {"": entries[""]} | {key: entries.get(key, [""]) for key in sorted(used)}
-    path.write_text(json.dumps(fresh, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(fresh, ensure_ascii=False, indent=4) + "\n", encoding="utf-8")
 
 
 def python_sentences() -> dict[str, str]:
@@ -90,9 +95,10 @@ def python_sentences() -> dict[str, str]:
     return found
 
 
-def typescript_sentences() -> dict[str, str]:
-    """Find the sentences of the front end: sentence, after its context if any -> where."""
+def typescript_sentences() -> tuple[dict[str, str], set[str]]:
+    """Find the sentences of the front end: sentence, after its context if any -> where; plurals."""
     found: dict[str, str] = {}
+    plurals: set[str] = set()
     for path in sorted([*FRONT.rglob("*.ts"), *FRONT.rglob("*.tsx")]):
         if "__tests__" in path.parts:
             continue
@@ -106,7 +112,9 @@ def typescript_sentences() -> dict[str, str]:
                     f"{place}: trans.{call[1]}() takes literals, so that they can be translated"
                 )
             found.setdefault(CONTEXT.join(strings), place)
-    return found
+            if call[1] in ("_n", "_np"):
+                plurals.add(CONTEXT.join(strings))
+    return found, plurals
 
 
 def literals(source: str, start: int, count: int) -> Iterator[str]:
