@@ -22,6 +22,15 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from memtrack.capture import torch_api
+from memtrack.capture.arguments import (
+    Models,
+    Optimizers,
+    checked_models,
+    checked_optimizers,
+    checked_steps,
+    labels_of,
+    unique,
+)
 from memtrack.capture.assemble import tables_of_history, tables_of_storages
 from memtrack.capture.discovery import living_objects, share_parameters
 from memtrack.capture.dispatch import OperationWatch
@@ -29,14 +38,13 @@ from memtrack.capture.history import AllocatorHistory, is_usable
 from memtrack.capture.observer import Observer
 from memtrack.capture.saved import SavedTensors
 from memtrack.capture.ticks import Tick
-from memtrack.errors import RecordingStateError, UsageError
+from memtrack.errors import RecordingStateError
+from memtrack.i18n import text
 from memtrack.recording.data import Facts, Notice, RecordingData
 
 MAX_EVENTS = 1_000_000
 """A recording ends by itself at the step after this many events: about 150 MB of columns."""
 
-Model = torch.nn.Module | Sequence[torch.nn.Module] | None
-Optimizer = torch.optim.Optimizer | Sequence[torch.optim.Optimizer] | None
 _recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
@@ -50,20 +58,20 @@ class Recorder:
 
     def __init__(
         self,
-        model: Model = None,
-        optimizer: Optimizer = None,
+        model: Models = None,
+        optimizer: Optimizers = None,
         *,
         steps: int | None = None,
         label: str | Sequence[str] = "model",
         names: Callable[[str], str] | None = None,
         max_events: int = MAX_EVENTS,
     ) -> None:
-        models = _checked_models(model)
+        models = checked_models(model)
         self._models = [weakref.ref(one) for one in models]
-        self._labels = _labels(models, label)
-        self._given = [weakref.ref(o) for o in _checked_optimizers(optimizer)]
+        self._labels = labels_of(models, label)
+        self._given = [weakref.ref(o) for o in checked_optimizers(optimizer)]
         self._follows_any = model is None
-        self._steps = _checked_steps(steps)
+        self._steps = checked_steps(steps)
         self._max_events = max_events
         self._names = names
         self._history = AllocatorHistory() if is_usable(models) else None
@@ -115,7 +123,7 @@ class Recorder:
         if self._attached:
             return
         if self._ended:
-            raise RecordingStateError("This recording has ended.", "Start a new one.")
+            raise RecordingStateError(text("This recording has ended."), text("Start a new one."))
         self._attached = True
         observer = self._observer
         self._take_in_living()
@@ -249,7 +257,7 @@ class Recorder:
             return -1
         self._models.append(weakref.ref(module))
         taken = {self._observer.builder.strings.get(path) for path in self._root_paths()}
-        label = _unique(type(module).__name__, taken)
+        label = unique(type(module).__name__, taken)
         return self._add_root(module, label)
 
     def _root_paths(self) -> Iterable[int]:
@@ -300,59 +308,6 @@ class Recorder:
             versions={"torch": torch.__version__, "python": platform.python_version()},
             notices=tuple(notices),
         )
-
-
-def _checked_models(model: Model) -> list[torch.nn.Module]:
-    if model is None:
-        return []
-    models = [model] if isinstance(model, torch.nn.Module) else model
-    if not isinstance(models, (list, tuple)) or not models:
-        raise UsageError(f"A {type(model).__name__} is not a torch.nn.Module.")
-    for one in models:
-        if not isinstance(one, torch.nn.Module):
-            raise UsageError(f"A {type(one).__name__} is not a torch.nn.Module.")
-    return list(models)
-
-
-def _checked_optimizers(optimizer: Optimizer) -> list[torch.optim.Optimizer]:
-    if optimizer is None:
-        return []
-    many = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else optimizer
-    if not isinstance(many, (list, tuple)):
-        raise UsageError(f"A {type(optimizer).__name__} is not a torch.optim.Optimizer.")
-    for one in many:
-        if not isinstance(one, torch.optim.Optimizer):
-            raise UsageError(f"A {type(one).__name__} is not a torch.optim.Optimizer.")
-    return list(many)
-
-
-def _checked_steps(steps: int | None) -> int | None:
-    if steps is None:
-        return None
-    if type(steps) is not int or steps < 1:
-        raise UsageError(f"steps must be a whole number from 1, not {steps!r}.")
-    return steps
-
-
-def _labels(models: Sequence[torch.nn.Module], label: str | Sequence[str]) -> list[str]:
-    if not isinstance(label, str):
-        if len(label) != len(models):
-            raise UsageError(f"{len(models)} models need as many labels, not {len(label)}.")
-        return [one.replace(".", "_") for one in label]
-    if len(models) == 1:
-        return [label.replace(".", "_")]
-    labels: list[str] = []
-    for model in models:
-        labels.append(_unique(type(model).__name__, set(labels)))
-    return labels
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name} {number}"
-    return candidate
 
 
 def _silence_in_child() -> None:
