@@ -21,7 +21,8 @@ export class TimelineToolbar {
     const trans = _trans;
     const tool = (text: string, title: string, act: (state: TimelineState) => void) =>
       button(
-        { class: 'memtrack-Button', title, 'aria-label': title },
+        // Who speaks to the page says what is written; signs are no words.
+        { class: 'memtrack-Button', title, 'aria-label': /\p{L}/u.test(text) ? undefined : title },
         () => {
           const current = state();
           if (current !== undefined) {
