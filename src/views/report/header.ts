@@ -7,7 +7,7 @@ import { formatDuration } from '../../base/bytes';
 import type { IReport, IView, Text } from '../../wire';
 import { textIn } from '../../wire';
 import { button, element } from '../dom';
-import { LedgerBar } from '../ledger/bar';
+import { DeviceBar } from '../ledger/devicebar';
 
 /** What the head shows. */
 export interface IHead {
@@ -30,7 +30,7 @@ export class ReportHeader extends Widget {
   private readonly _facts = element('span', { class: 'memtrack-Report-facts' });
   private readonly _details = element('ul', { class: 'memtrack-Report-details' });
   private readonly _notices = element('ul', { class: 'memtrack-Report-notices' });
-  private readonly _bar: LedgerBar;
+  private readonly _bar: DeviceBar;
   private readonly _body: HTMLElement;
 
   constructor(
@@ -40,7 +40,7 @@ export class ReportHeader extends Widget {
   ) {
     super();
     this.addClass('memtrack-Report-header');
-    this._bar = new LedgerBar(_trans, 'fitting');
+    this._bar = new DeviceBar(_trans, 'fitting');
     this._body = element('div', { class: 'memtrack-Report-body' }, this._bar.node, this._notices);
     this._fold = button({ class: 'memtrack-Report-fold' }, toggled);
     this.node.append(

@@ -2,6 +2,7 @@ import { Widget } from '@lumino/widgets';
 
 import { trans, viewOf } from '../../__tests__/sample';
 import { LedgerView, deviceName } from '..';
+import { DeviceBar } from '../devicebar';
 import { everyLabel, fittingLabels } from '../barlabels';
 
 describe('the ledger', () => {
@@ -50,6 +51,32 @@ describe('the ledger', () => {
     expect(ledger.node.querySelector('[role=img]')?.getAttribute('aria-label')).toBe(
       '1000 B in all: parameters 100 B, activations 200 B, allocator cache 50 B, free 650 B'
     );
+  });
+});
+
+describe('the tensors alone', () => {
+  const barOf = (free: number): HTMLElement[] => {
+    const bar = new DeviceBar(trans, 'fitting');
+    const parts = [
+      { id: 'parameter', bytes: 10, certainty: 'measured' },
+      { id: 'activation', bytes: 30, certainty: 'measured' },
+      { id: 'free', bytes: free, certainty: 'estimated' }
+    ];
+    bar.ledger = { total: 40 + free, allocated: 40, parts };
+    bar.dispose();
+    return [...bar.node.querySelectorAll<HTMLElement>('.memtrack-Bars-magnified')];
+  };
+
+  it('have a bar of their own where they are a small part of the device', () => {
+    const [magnified] = barOf(960);
+    expect(magnified?.hidden).toBe(false);
+    expect(magnified?.firstElementChild?.textContent).toBe('The tensors alone, 40 B');
+    const parts = [...(magnified?.querySelectorAll<HTMLElement>('.memtrack-Bar-part') ?? [])];
+    expect(parts.map(part => part.style.width)).toEqual(['25%', '75%']);
+  });
+
+  it('have none where the device shows them well enough', () => {
+    expect(barOf(60)[0]?.hidden).toBe(true);
   });
 });
 
