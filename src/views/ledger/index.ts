@@ -8,17 +8,17 @@ import { CATEGORY_IDS } from '../../wire';
 import { element } from '../dom';
 import { partName } from '../names';
 import { swatch } from '../swatch';
-import { DeviceBar } from './devicebar';
+import { LedgerBar } from './bar';
 
 /** Shows where the bytes of one device are at the peak. */
 export class LedgerView extends Widget {
-  private readonly _bar: DeviceBar;
+  private readonly _bar: LedgerBar;
   private readonly _table = element('table', { class: 'memtrack-Table memtrack-Ledger-table' });
   private readonly _note = element('p', { class: 'memtrack-Ledger-note' });
 
   constructor(private readonly _trans: TranslationBundle) {
     super();
-    this._bar = new DeviceBar(_trans, 'every');
+    this._bar = new LedgerBar(_trans, 'every');
     this.addClass('memtrack-Ledger');
     this.node.append(this._bar.node, this._table, this._note);
   }
