@@ -87,10 +87,16 @@ export async function openNotebook(page: Page, path: string): Promise<void> {
 /** Opens a saved notebook, without a kernel, and returns its report. */
 export async function openSaved(page: Page, path: string): Promise<Locator> {
   await openNotebook(page, path);
-  await page.getByRole('dialog').getByRole('button', { name: 'No Kernel' }).click();
-  const report = reportIn(page);
+  await refuseKernel(page);
+  const report = page.locator('.memtrack-Report');
   await expect(report.getByRole('tab')).toHaveCount(3);
   return report;
+}
+
+/** Answers the question for a kernel, in either language, with none. */
+export async function refuseKernel(page: Page): Promise<void> {
+  const none = page.getByRole('dialog').getByRole('button', { name: /^(No Kernel|无内核)$/ });
+  await none.click();
 }
 
 /** The reports of a page, in the order of their cells; as one locator where there is one. */
