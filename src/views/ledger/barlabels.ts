@@ -3,6 +3,7 @@ import { at } from '../../base/assert';
 import type { TextMeasure } from '../../draw/textwidth';
 import { barLength, fitLabels, flagRows, spreadLabels } from '../../model/labels';
 import { element, svgElement } from '../dom';
+import { swatch } from '../swatch';
 
 /** A part of a bar: where it lies in shares of the bar, and what it is called. */
 export interface IPlacedPart {
@@ -22,6 +23,7 @@ export interface IBarLabels {
 
 const ROW_PX = 17;
 const PADDING_PX = 6;
+const SWATCH_PX = 13;
 const LEADER_PX = 22;
 // Lines that run further than this share of the width are too flat to follow.
 const FURTHEST = 0.35;
@@ -38,7 +40,7 @@ export function fittingLabels(
   const texts = parts.map(part => `${part.name} ${part.bytes}`);
   const labels = parts.map((part, index) => ({
     centre: centreOf(part) * widthPx,
-    width: measure(at(texts, index)) + 2 * PADDING_PX
+    width: SWATCH_PX + measure(at(texts, index)) + 2 * PADDING_PX
   }));
   const order = parts
     .map((_, index) => index)
@@ -46,7 +48,8 @@ export function fittingLabels(
     .sort((a, b) => at(parts, b).share - at(parts, a).share);
   const lefts = fitLabels(labels, order, widthPx - measure(total) - 2 * PADDING_PX);
   const nodes = lefts.flatMap((left, index) =>
-    left === undefined ? [] : [labelAt(left, 0, at(texts, index))]
+    // A label beside its part, where a neighbour is too, is known by its colour.
+    left === undefined ? [] : [labelAt(left, 0, swatch(at(parts, index).id), at(texts, index))]
   );
   const end = element('span', { class: 'memtrack-Bar-total' }, total);
   return { barPx: widthPx, heightPx: ROW_PX, nodes: [...nodes, end] };
