@@ -113,6 +113,12 @@ locale: venv ## Bring the translations up to the sentences in use
 pins: venv ## Resolve requirements/dev.in into dev.txt again
 	@$(VENV_PYTHON) scripts/pin.py
 
+.PHONY: screenshots
+screenshots: install node-ui ## Take the pictures of the README again
+	@chromium="$$(scripts/chromium.sh)" && cd ui-tests && \
+	  MEMTRACK_CHROMIUM="$$chromium" MEMTRACK_PYTHON="$(ROOT)/$(VENV_PYTHON)" \
+	  npx --no-install playwright test --config screenshots.config.js
+
 .PHONY: third-party
 third-party: build ## Write THIRD_PARTY_LICENSES again
 	@node scripts/third_party.mjs
