@@ -58,7 +58,7 @@ test('while a cell trains the report lives, at no more than four updates a secon
   report = reportIn(page).first();
   await runCell(page, 0);
   await runCell(page, 1);
-  await expect(report.getByRole('heading')).toHaveText(/^Waiting for|so far$/);
+  await expect(report.getByRole('heading')).toHaveText(/^Watching|so far$/);
   const states = await watchWhileBusy(report);
   await runCell(page, 2);
 

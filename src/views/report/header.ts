@@ -68,7 +68,7 @@ export class ReportHeader extends Widget {
     const say = (text: Text): string => textIn(text, this._language);
     const nothing =
       report === undefined || report.state === 'recording'
-        ? this._trans.__('Waiting for the first event…')
+        ? this._trans.__('Watching. The report comes here as soon as the model runs.')
         : this._trans.__('Nothing was recorded.');
     const headline = liveHeadline ?? (view === undefined ? nothing : say(view.headline));
     setText(this._headline, headline);

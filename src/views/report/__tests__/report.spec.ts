@@ -106,7 +106,9 @@ describe('a report', () => {
     make().setReport(reportOf({ views: [], state: 'recording' }));
     await nextFrame();
     expect(isHidden('.memtrack-Tabs')).toBe(true);
-    expect(text('[role=heading]')).toBe('Waiting for the first event…');
+    expect(text('[role=heading]')).toBe(
+      'Watching. The report comes here as soon as the model runs.'
+    );
   });
 
   describe('that is live', () => {
