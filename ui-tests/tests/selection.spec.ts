@@ -13,6 +13,13 @@ test.beforeAll(async () => {
   report = await openSaved(lab.page, savedNotebook('gpt2'));
 });
 
+test('a notebook that is not trusted shows its report too', async () => {
+  await expect(lab.page.locator('[data-icon="ui-components:not-trusted"]')).toBeVisible();
+  await expect(report.getByRole('heading')).toHaveText(
+    'Peak 82.2 GiB in backward of gpt2-medium, step 2'
+  );
+});
+
 test('a layer chosen in the table is drawn in the timeline, and back', async () => {
   const table = new LayerTable(await chooseTab(report, 'Layers'));
   await table.row('transformer').getByRole('rowheader').click();
