@@ -10,6 +10,13 @@ import { partName } from '../names';
 import { swatch } from '../swatch';
 import { LedgerBar } from './bar';
 
+/** What a part is a share of, in bytes. */
+interface IWholes {
+  readonly total: number;
+  /** All tensors; undefined for what is none. */
+  readonly ofTensors: number | undefined;
+}
+
 /** Shows where the bytes of one device are at the peak. */
 export class LedgerView extends Widget {
   private readonly _bar: LedgerBar;
@@ -60,6 +67,7 @@ function headOf(trans: TranslationBundle): HTMLElement {
       element('th', { scope: 'col' }, trans.__('Part')),
       element('th', { scope: 'col', class: number }, trans.__('Memory')),
       element('th', { scope: 'col', class: number }, trans.__('Share')),
+      element('th', { scope: 'col', class: number }, trans.__('Of the tensors')),
       element('th', { scope: 'col' }, trans.__('How known'))
     )
   );
@@ -70,46 +78,53 @@ function bodiesOf({ ledger, device }: IView, trans: TranslationBundle): readonly
   const categories: readonly string[] = CATEGORY_IDS;
   const tensors = ledger.parts.filter(part => categories.includes(part.id));
   const around = ledger.parts.filter(part => !categories.includes(part.id));
-  const rows = (parts: readonly ILedgerPart[]): readonly HTMLElement[] =>
-    parts.map(part => rowOf(part, ledger.total, trans));
   const held = tensors.reduce((sum, part) => sum + part.bytes, 0);
+  const { total } = ledger;
+  const rows = (parts: readonly ILedgerPart[], ofTensors?: number): readonly HTMLElement[] =>
+    parts.map(part => rowOf(part, { total, ofTensors }, trans));
   const whole = device.total < 0 ? trans.__('reserved') : trans.__('the whole device');
   return [
-    element('tbody', {}, ...rows(tensors), sumOf(trans.__('allocated'), held, ledger.total)),
+    element(
+      'tbody',
+      {},
+      ...rows(tensors, held),
+      sumOf(trans.__('allocated'), held, { total, ofTensors: held })
+    ),
     ...(around.length > 0
       ? [
           element('tbody', {}, ...rows(around)),
-          element('tfoot', {}, sumOf(whole, ledger.total, ledger.total))
+          element('tfoot', {}, sumOf(whole, total, { total, ofTensors: undefined }))
         ]
       : [])
   ];
 }
 
-function rowOf(part: ILedgerPart, total: number, trans: TranslationBundle): HTMLElement {
+function rowOf(part: ILedgerPart, wholes: IWholes, trans: TranslationBundle): HTMLElement {
   return element(
     'tr',
     {},
     element('th', { scope: 'row' }, swatch(part.id), partName(part.id, trans)),
-    ...figures(part.bytes, total),
+    ...figures(part.bytes, wholes),
     element('td', {}, certaintyName(part.certainty, trans))
   );
 }
 
-function sumOf(name: string, bytes: number, total: number): HTMLElement {
+function sumOf(name: string, bytes: number, wholes: IWholes): HTMLElement {
   return element(
     'tr',
     { class: 'memtrack-mod-sum' },
     element('th', { scope: 'row' }, name),
-    ...figures(bytes, total),
+    ...figures(bytes, wholes),
     element('td', {})
   );
 }
 
-function figures(bytes: number, total: number): readonly HTMLElement[] {
+function figures(bytes: number, { total, ofTensors }: IWholes): readonly HTMLElement[] {
   const number = { class: 'memtrack-mod-number' };
   return [
     element('td', { ...number, title: `${bytes} B` }, formatBytes(bytes)),
-    element('td', number, formatPercent(bytes, total))
+    element('td', number, formatPercent(bytes, total)),
+    element('td', number, ofTensors === undefined ? '' : formatPercent(bytes, ofTensors))
   ];
 }
 

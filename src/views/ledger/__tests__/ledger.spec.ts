@@ -23,12 +23,12 @@ describe('the ledger', () => {
 
   it('has every part with its share and how it is known, and sums that add up', () => {
     expect(rows()).toEqual([
-      ['parameters', '100 B', '10 %', 'measured'],
-      ['activations', '200 B', '20 %', 'measured'],
-      ['allocated', '300 B', '30 %', ''],
-      ['allocator cache', '50 B', '5 %', 'estimated'],
-      ['free', '650 B', '65 %', 'estimated'],
-      ['the whole device', '1000 B', '100 %', '']
+      ['parameters', '100 B', '10 %', '33 %', 'measured'],
+      ['activations', '200 B', '20 %', '67 %', 'measured'],
+      ['allocated', '300 B', '30 %', '100 %', ''],
+      ['allocator cache', '50 B', '5 %', '', 'estimated'],
+      ['free', '650 B', '65 %', '', 'estimated'],
+      ['the whole device', '1000 B', '100 %', '', '']
     ]);
   });
 
