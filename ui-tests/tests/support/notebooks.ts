@@ -13,10 +13,11 @@ export type SavedNotebook = 'devices' | 'gpt2' | 'large';
 /** Returns the path, on the server, of a notebook with a saved report and no kernel. */
 export function savedNotebook(name: SavedNotebook): string {
   const folder = path.join(serverRoot(), FOLDER);
-  if (!fs.existsSync(folder)) {
+  const file = `${name}.ipynb`;
+  if (!fs.existsSync(path.join(folder, file))) {
     execFileSync(PYTHON, [path.join(UI_TESTS, 'fixtures/notebooks.py'), folder]);
   }
-  return `${FOLDER}/${name}.ipynb`;
+  return `${FOLDER}/${file}`;
 }
 
 /** Writes the notebook `file` with these cells of code, for the kernel of the test environment. */
