@@ -19,6 +19,8 @@ from collections.abc import Iterable
 
 from memtrack.i18n import ENGLISH, Text, text
 
+_WIDE_STOPS = ("。", "！", "？")
+
 
 class MemtrackError(Exception):
     """An expected failure: what happened in one sentence and, where there is one, what to do.
@@ -39,7 +41,10 @@ class MemtrackError(Exception):
     def in_language(self, language: str) -> str:
         """Return sentence and hint as one line in `language`."""
         parts = [part.render(language) if isinstance(part, Text) else part for part in self._texts]
-        return " ".join(part for part in parts if part)
+        sentence, hint = parts
+        # A full stop of Chinese brings its own space.
+        space = " " if sentence and hint and not sentence.endswith(_WIDE_STOPS) else ""
+        return f"{sentence}{space}{hint}"
 
 
 class UsageError(MemtrackError):

@@ -97,7 +97,7 @@ def _events(steps: int, leaf_rows: Array) -> tuple[dict[str, Array], dict[str, A
     size = 4096 * (1 + (rows * 2_654_435_761) % 1000)
     phase = first // (EVENTS_A_LAYER * count) * 3 + np.array([0, 0, 1, 1, 2])[rows % 5]
     allocations = {
-        "device": np.zeros(len(rows)),
+        "device": np.zeros(len(rows), dtype=np.int16),
         "bytes": size,
         "requested": size - 100,
         "start": first,
@@ -110,7 +110,7 @@ def _events(steps: int, leaf_rows: Array) -> tuple[dict[str, Array], dict[str, A
     events = {
         "time_ns": np.arange(len(allocation)) * 1000,
         "kind": kind,
-        "device": np.zeros(len(allocation)),
+        "device": np.zeros(len(allocation), dtype=np.int16),
         "bytes": size[allocation],
         "allocation": allocation,
     }
@@ -136,7 +136,7 @@ def _calls(steps: int, blocks: int, leaves: int, layers: int) -> dict[str, Array
     calls = {name: column.ravel() for name, column in windows.items()}
     calls |= {f"{name}_ns": column * 1000 for name, column in calls.items()}
     calls["layer"] = np.tile(rows, steps)
-    calls["kind"] = np.zeros(len(calls["layer"]))
+    calls["kind"] = np.zeros(len(calls["layer"]), dtype=np.uint8)
     calls["phase"] = np.repeat(np.arange(steps) * 3, layers)
     calls["output_bytes"] = np.full(len(calls["layer"]), 1 << 20)
     return calls

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from memtrack._version import __version__
 from memtrack.cli import open_file
 from memtrack.errors import MemtrackError, UsageError
-from memtrack.i18n import preferred_language, text
+from memtrack.i18n import Text, preferred_language, text
 
 FINE, WRONG = 0, 2
 
@@ -27,23 +29,56 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{self.prog}: {message}.")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write without swallowing a failure, as argparse does."""
+        if message:
+            (file or sys.stderr).write(message)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     language = preferred_language()
+    for stream in (sys.stdout, sys.stderr):
+        _spell_what_it_can(stream)
     try:
-        return _run(sys.argv[1:] if arguments is None else list(arguments), language)
+        try:
+            return _run(sys.argv[1:] if arguments is None else list(arguments), language)
+        finally:
+            sys.stdout.flush()
     except MemtrackError as error:
         print(error.in_language(language), file=sys.stderr)
         return WRONG
     except BrokenPipeError:
         # The reader of our output has gone, as with `| head`: nothing more to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return FINE
+    except OSError as error:
+        print(_problem(error).render(language), file=sys.stderr)
+        _discard_output()
+        return WRONG
+
+
+def _spell_what_it_can(stream: object) -> None:
+    """Let a terminal that knows few characters show `?` for the others."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+
+
+def _discard_output() -> None:
+    """Keep what is still in the buffer from failing once more when Python exits."""
+    with contextlib.suppress(OSError):  # a stream without a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _problem(error: OSError) -> Text:
+    problem = error.strerror or type(error).__name__
+    if error.filename is not None:
+        return text("{path} cannot be read ({problem}).", path=error.filename, problem=problem)
+    return text("The output cannot be written ({problem}).", problem=problem)
 
 
 def _run(arguments: list[str], language: str) -> int:
-    parser, commands = _parser()
+    parser, commands = _parser(language)
     word = next((one for one in arguments if not one.startswith("-")), None)
     if word in LATER:
         command = f"memtrack {word}"
@@ -60,12 +95,10 @@ def _run(arguments: list[str], language: str) -> int:
     return commands[options.command](options, language)
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
-    parser = _Parser(
-        prog="memtrack",
-        description="Shows where the memory of a PyTorch run went: by layer, phase and cause.",
-    )
+def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
+    purpose = text("Shows where the memory of a PyTorch run went: by layer, phase and cause.")
+    parser = _Parser(prog="memtrack", description=purpose.render(language))
     parser.add_argument("--version", action="version", version=f"memtrack {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    open_file.add_arguments(commands)
+    open_file.add_arguments(commands, language)
     return parser, {"open": open_file.run}

@@ -8,6 +8,7 @@ import shutil
 from typing import Any
 
 from memtrack.api import open as open_recording
+from memtrack.i18n import text
 from memtrack.reports import Report, render_text
 from memtrack.reports.payload import encode_report
 
@@ -26,13 +27,13 @@ _SHARED_KEYS = (
 _VIEW_KEYS = ("device", "headline", "details", "peak", "ledger")
 
 
-def add_arguments(commands: Any) -> None:
-    """Add the command to the subparsers of `memtrack`."""
-    parser = commands.add_parser("open", help="show the report of a recording")
-    parser.add_argument("file", metavar="FILE", help="a .memtrack file")
-    parser.add_argument(
-        "--json", action="store_true", help="print what the report says as one JSON object"
-    )
+def add_arguments(commands: Any, language: str) -> None:
+    """Add the command to the subparsers of `memtrack`, with its help in `language`."""
+    purpose = text("show the report of a recording").render(language)
+    parser = commands.add_parser("open", help=purpose, description=purpose)
+    parser.add_argument("file", metavar="FILE", help=text("a .memtrack file").render(language))
+    as_json = text("print what the report says as one JSON object")
+    parser.add_argument("--json", action="store_true", help=as_json.render(language))
 
 
 def run(options: argparse.Namespace, language: str) -> int:

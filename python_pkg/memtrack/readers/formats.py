@@ -10,6 +10,7 @@ import difflib
 import gzip
 import lzma
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,7 @@ def open_recording(path: str | os.PathLike[str]) -> RecordingData:
     Raises UnreadableFile for one that is missing, damaged or of no known format, UnavailableError
     for one of a format that this version only recognises. Each says so in one line.
     """
-    source = Path(path).expanduser()
+    source = _expanded(path)
     head = _head(source)
     for reader in READERS:
         if reader.matches(head):
@@ -54,6 +55,14 @@ def open_recording(path: str | os.PathLike[str]) -> RecordingData:
         text("{path} is not a file that memtrack knows.", path=source),
         text("It opens recordings, which end in .memtrack."),
     )
+
+
+def _expanded(path: str | os.PathLike[str]) -> Path:
+    source = Path(path)
+    try:
+        return source.expanduser()
+    except RuntimeError:  # there is no such user: the name is meant as it stands
+        return source
 
 
 def _is_snapshot(head: bytes) -> bool:
@@ -75,8 +84,13 @@ READERS = (
 def _head(source: Path) -> bytes:
     """Return the first bytes of a file, of a compressed one those inside."""
     try:
+        # A pipe or a device would keep the reader waiting.
+        if not stat.S_ISREG(source.stat().st_mode):
+            raise UnreadableFile(text("{path} is not a regular file.", path=source))
         with source.open("rb") as file:
             head = file.read(HEAD_BYTES)
+    except ValueError as error:  # a name that no file can have
+        raise UnreadableFile(text("There is no file {path}.", path=repr(str(source)))) from error
     except FileNotFoundError as missing:
         raise UnreadableFile(
             text("There is no file {path}.", path=source), _closest(source)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memtrack.recording.categories import EventKind
+from memtrack.recording.categories import Category, EventKind, PhaseKind
 from memtrack.recording.tables import TABLES, Array, Table
 
 STATES = ("recording", "complete", "interrupted", "failed")
@@ -137,6 +137,7 @@ def check(data: RecordingData) -> None:
     """Raise AssertionError naming the first invariant that `data` breaks."""
     assert set(data.tables) == set(TABLES), "a table is missing"
     _check_references(data)
+    _check_values(data)
     _check_lives(data)
     _check_phases(data)
     _check_windows(data)
@@ -189,6 +190,23 @@ def _assert_within(references: Array, rows: int, where: str) -> None:
     if len(references):
         assert int(references.min()) >= -1, f"{where} is below -1"
         assert int(references.max()) < rows, f"{where} points past the end"
+
+
+_CODES = (("allocations", "category", Category), ("phases", "kind", PhaseKind))
+_SIZES = (("events", "bytes"), ("allocations", "bytes"), ("layers", "parameters"))
+LARGEST_TOTAL = 2**62
+"""Bytes: sums and differences of no two figures leave int64."""
+
+
+def _check_values(data: RecordingData) -> None:
+    for table, column, codes in _CODES:
+        known = data.tables[table][column] < len(codes)
+        assert known.all(), f"{table}.{column} has an unknown code"
+    for table, column in _SIZES:
+        sizes = data.tables[table][column]
+        assert (sizes >= 0).all(), f"{table}.{column} is negative"
+        total = float(sizes.sum(dtype=np.float64))
+        assert total < LARGEST_TOTAL, f"{table}.{column} is beyond all memory"
 
 
 def _check_lives(data: RecordingData) -> None:

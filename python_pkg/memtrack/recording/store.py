@@ -24,12 +24,18 @@ import numpy as np
 from memtrack.errors import NewerFormat, UnreadableFile
 from memtrack.i18n import text
 from memtrack.recording.categories import Category, PhaseKind
-from memtrack.recording.data import Facts, Notice, RecordingData
-from memtrack.recording.tables import TABLES, Array, Table
+from memtrack.recording.data import EVIDENCE, STATES, Facts, Notice, RecordingData
+from memtrack.recording.tables import TABLES, Array, Table, whole_numbers
+from memtrack.units import format_bytes
 
 SCHEMA = "memtrack.recording"
 VERSION = (1, 0)
 SUFFIX = ".memtrack"
+
+MOST_BYTES = 4 << 30
+"""What the members of a file may unpack to together."""
+MOST_META_BYTES = 16 << 20
+LONGEST_PROBLEM = 200
 
 
 def save_recording(data: RecordingData, path: str | os.PathLike[str]) -> Path:
@@ -70,7 +76,7 @@ def load_recording(path: str | os.PathLike[str]) -> RecordingData:
 
 def _read(file: BinaryIO, source: Path) -> RecordingData:
     with zipfile.ZipFile(file) as archive:
-        names = set(archive.namelist())
+        names = _bounded_members(archive)
         known = json.loads(archive.read("meta.json")) if "meta.json" in names else None
         meta = _readable_meta(known, source)
         columns = {
@@ -83,6 +89,8 @@ def _read(file: BinaryIO, source: Path) -> RecordingData:
 
 def _unreadable(source: Path, error: Exception) -> UnreadableFile:
     problem = (str(error).splitlines() or [type(error).__name__])[0]
+    if len(problem) > LONGEST_PROBLEM:
+        problem = problem[: LONGEST_PROBLEM - 1] + "…"
     sentence = text(
         "{path} is not a readable memtrack recording ({problem}).", path=source, problem=problem
     )
@@ -110,7 +118,7 @@ def _readable_meta(meta: Any, source: Path) -> Mapping[str, Any]:
     if not isinstance(meta, dict) or meta.get("schema") != SCHEMA:
         sentence = text("{path} is a zip file but not a memtrack recording.", path=source)
         raise UnreadableFile(sentence)
-    major = int(meta["version"][0])
+    major = int(_of_type(meta["version"][0], int, "version"))
     if major > VERSION[0]:
         sentence = text(
             "{path} was written in format {major}; this memtrack reads {known}.",
@@ -137,31 +145,98 @@ def _members(data: RecordingData) -> Iterator[tuple[str, Array]]:
             yield f"{table}/{column}", values
 
 
+def _bounded_members(archive: zipfile.ZipFile) -> set[str]:
+    """Return the names in the file; ValueError where it would unpack to more than memory should hold."""
+    wanted = {"meta.json", *(f"{name}.npy" for name in _member_names())}
+    sizes = {info.filename: info.file_size for info in archive.infolist()}
+    if sizes.get("meta.json", 0) > MOST_META_BYTES:
+        raise ValueError(f"meta.json would unpack to {format_bytes(sizes['meta.json'])}")
+    total = sum(size for name, size in sizes.items() if name in wanted)
+    if total > MOST_BYTES:
+        raise ValueError(f"it would unpack to {format_bytes(total)}")
+    return set(sizes)
+
+
 def _assemble(meta: Mapping[str, Any], columns: Mapping[str, Array]) -> RecordingData:
-    blob, offsets = columns["strings/bytes"].tobytes(), columns["strings/offsets"].tolist()
-    strings = tuple(
-        blob[begin:end].decode("utf-8", "surrogatepass")
-        for begin, end in itertools.pairwise(offsets)
-    )
     tables = {}
     for name, specs in TABLES.items():
         present = {
-            column: columns[f"{name}/{column}"] for column in specs if f"{name}/{column}" in columns
+            column: whole_numbers(columns[f"{name}/{column}"], f"{name}.{column}")
+            for column in specs
+            if f"{name}/{column}" in columns
         }
-        tables[name] = Table(name, _known_codes(name, present))
-    notices = tuple(Notice(notice["id"], notice["values"]) for notice in meta.get("notices", ()))
-    facts = Facts(
-        label=str(meta.get("label", "model")),
-        state=str(meta.get("state", "complete")),
-        evidence=str(meta.get("evidence", "measured")),
-        source=str(meta.get("source", "storages")),
-        started=str(meta.get("started", "")),
-        identifier=str(meta.get("identifier", "")),
-        versions=dict(meta.get("versions", {})),
-        notices=notices,
-        extra=dict(meta.get("extra", {})),
+        present = _known_codes(name, present)
+        for column, values in present.items():
+            _check_fits(values, np.dtype(specs[column].dtype), f"{name}.{column}")
+        tables[name] = Table(name, present)
+    return RecordingData(_facts(meta), _strings(columns), tables)
+
+
+def _strings(columns: Mapping[str, Array]) -> tuple[str, ...]:
+    blob = whole_numbers(columns["strings/bytes"], "strings.bytes")
+    offsets = whole_numbers(columns["strings/offsets"], "strings.offsets")
+    _check_fits(blob, np.dtype("u1"), "strings.bytes")
+    _check_fits(offsets, np.dtype("i8"), "strings.offsets")
+    ends = offsets.astype("<i8").tolist()
+    if not ends or ends[0] != 0 or ends[-1] != len(blob) or sorted(ends) != ends:
+        raise ValueError("strings.offsets do not lie in strings.bytes")
+    encoded = blob.astype("u1", copy=False).tobytes()
+    return tuple(
+        encoded[begin:end].decode("utf-8", "surrogatepass")
+        for begin, end in itertools.pairwise(ends)
     )
-    return RecordingData(facts, strings, tables)
+
+
+def _check_fits(values: Array, dtype: np.dtype[Any], where: str) -> None:
+    """Raise ValueError when a number would become another one in `dtype`."""
+    if values.dtype == dtype or not len(values):
+        return
+    limits = np.iinfo(dtype)
+    if int(values.min()) < limits.min or int(values.max()) > limits.max:
+        raise ValueError(f"{where} holds numbers that do not fit")
+
+
+def _facts(meta: Mapping[str, Any]) -> Facts:
+    found = {
+        name: _of_type(meta.get(name, default), str, name) for name, default in _TEXT_FACTS.items()
+    }
+    # Words of a newer minor version become the one that claims the least.
+    found["state"] = found["state"] if found["state"] in STATES else "complete"
+    found["evidence"] = found["evidence"] if found["evidence"] in EVIDENCE else "opened"
+    versions = _of_type(meta.get("versions", {}), dict, "versions")
+    for version in versions.values():
+        _of_type(version, str, "versions")
+    notices = _of_type(meta.get("notices", []), list, "notices")
+    return Facts(
+        **found,
+        versions=versions,
+        notices=tuple(map(_notice, notices)),
+        extra=_of_type(meta.get("extra", {}), dict, "extra"),
+    )
+
+
+_TEXT_FACTS = {
+    "label": "model",
+    "state": "complete",
+    "evidence": "measured",
+    "source": "storages",
+    "started": "",
+    "identifier": "",
+}
+
+
+def _notice(notice: Any) -> Notice:
+    _of_type(notice, dict, "notices")
+    values = _of_type(notice.get("values", {}), dict, "notices")
+    for value in values.values():
+        _of_type(value, (str, int), "notices")
+    return Notice(_of_type(notice.get("id"), str, "notices"), values)
+
+
+def _of_type(value: Any, kind: type | tuple[type, ...], where: str) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{where} of meta.json is of the wrong type")
+    return value
 
 
 def _known_codes(table: str, columns: dict[str, Array]) -> dict[str, Array]:
@@ -170,7 +245,7 @@ def _known_codes(table: str, columns: dict[str, Array]) -> dict[str, Array]:
     if table in known and known[table][0] in columns:
         column, rest = known[table]
         codes = columns[column]
-        columns[column] = np.where(codes < len(type(rest)), codes, np.uint8(rest))
+        columns[column] = np.where((codes >= 0) & (codes < len(type(rest))), codes, np.uint8(rest))
     return columns
 
 

@@ -166,16 +166,19 @@ class Table:
     def __init__(self, name: str, columns: Mapping[str, Any]) -> None:
         """Take `columns` as they are or cast; a missing column gets its default.
 
-        Raises ValueError when lengths differ or the table is unknown.
+        Raises ValueError when lengths differ or a column is not one of whole numbers.
         """
         specs = TABLES[name]
-        lengths = {len(values) for values in columns.values()}
+        arrays = {
+            column: whole_numbers(values, f"{name}.{column}") for column, values in columns.items()
+        }
+        lengths = {len(values) for values in arrays.values()}
         if len(lengths) > 1:
             raise ValueError(f"columns of {name} differ in length: {sorted(lengths)}")
         self.name = name
         self._rows = lengths.pop() if lengths else 0
         self._columns = {
-            column: _readonly(columns.get(column), spec, self._rows)
+            column: _readonly(arrays.get(column), spec, self._rows)
             for column, spec in specs.items()
         }
 
@@ -198,13 +201,23 @@ class Table:
         return {name: int(values[index]) for name, values in self._columns.items()}
 
 
-def _readonly(values: Any, spec: ColumnSpec, rows: int) -> Array:
+def whole_numbers(values: Any, where: str) -> Array:
+    """Return `values` as an array; ValueError unless it is a row of integers (or empty)."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{where} has {array.ndim} dimensions")
+    if array.dtype.kind not in "iub" and len(array):
+        raise ValueError(f"{where} is not of whole numbers")
+    return array
+
+
+def _readonly(values: Array | None, spec: ColumnSpec, rows: int) -> Array:
     dtype = np.dtype(spec.dtype)
     if values is None:
         default = spec.default if dtype.kind == "i" else 0
         array = np.full(rows, default, dtype=dtype)
     else:
-        array = np.asarray(values, dtype=dtype)
+        array = values.astype(dtype, copy=False)
         if array.flags.writeable:
             array = array.view()
     array.flags.writeable = False

@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and with which exit code."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -136,3 +137,65 @@ def test_installed_command_is_this_one():
 
     (script,) = entry_points(group="console_scripts", name="memtrack")
     assert script.load() is main
+
+
+def test_help_in_chinese(capsys, monkeypatch):
+    monkeypatch.setenv("MEMTRACK_LANG", "zh_CN")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "显示 PyTorch 运行的显存用在了哪里" in capsys.readouterr().out
+
+
+def test_no_space_after_a_chinese_full_stop(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("MEMTRACK_LANG", "zh_CN")
+    (tmp_path / "note.memtrack").write_text("hello")
+    _, _, err = run(capsys, "open", tmp_path / "note.memtrack")
+    assert "。" in err
+    assert "。 " not in err
+
+
+def in_process(*arguments, stdout=subprocess.PIPE, **environment):
+    program = "from memtrack.cli import main; raise SystemExit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=os.environ | environment,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_a_terminal_of_few_characters_gets_question_marks(encoding, language):
+    done = in_process("open", FIXTURE, PYTHONIOENCODING=encoding, MEMTRACK_LANG=language)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"?" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize("arguments", [("open", FIXTURE), ("--help",)])
+def test_a_full_disk_under_the_output_is_one_line(arguments):
+    with open("/dev/full", "wb") as full:
+        done = in_process(*arguments, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr == b"The output cannot be written (No space left on device).\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("~nosuchuser/x", "There is no file ~nosuchuser/x."),
+        ("a\0b", "There is no file 'a\\x00b'."),
+        ("/dev/zero", "/dev/zero is not a regular file."),
+        (os.curdir, ". is not a regular file."),
+    ],
+)
+def test_names_that_are_no_file_are_one_line(capsys, path, problem):
+    assert run(capsys, "open", path) == (2, "", f"{problem}\n")
+
+
+def test_a_pipe_is_refused_without_waiting_for_it(capsys, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    code, _, err = run(capsys, "open", tmp_path / "pipe")
+    assert (code, err) == (2, f"{tmp_path / 'pipe'} is not a regular file.\n")

@@ -88,5 +88,5 @@ def test_a_missing_file_is_told_with_the_closest_name(data, tmp_path):
 
 
 def test_a_folder_is_told(tmp_path):
-    with pytest.raises(UnreadableFile, match="cannot be read \\(Is a directory\\)"):
+    with pytest.raises(UnreadableFile, match="is not a regular file"):
         open_recording(tmp_path)

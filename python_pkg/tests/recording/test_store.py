@@ -223,3 +223,55 @@ def test_a_kill_leaves_the_whole_file(tmp_path):
             time.sleep(rng.random() / 10)
             process.send_signal(signal.SIGKILL)
         assert_same_recording(load_recording(path), expected)
+
+
+def member(name, values):
+    def change(members):
+        members[name] = store_module._npy(np.asarray(values))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (member("events/bytes.npy", np.zeros((4, 2), "i8")), r"events\.bytes has 2 dimensions"),
+        (member("events/bytes.npy", [1.5]), r"events\.bytes is not of whole numbers"),
+        (member("phases/kind.npy", ["x"]), r"phases\.kind is not of whole numbers"),
+        (member("layers/parent.npy", [2**40]), r"layers\.parent holds numbers that do not fit"),
+        (member("strings/offsets.npy", [0, 10**9]), r"strings\.offsets do not lie in"),
+        (with_meta(label=3), r"label of meta\.json is of the wrong type"),
+        (with_meta(extra=[1]), r"extra of meta\.json is of the wrong type"),
+        (with_meta(notices=[{"id": "full", "values": {"a": [1]}}]), r"notices of meta\.json"),
+        (with_meta(versions={"torch": None}), r"versions of meta\.json"),
+    ],
+)
+def test_columns_and_facts_of_the_wrong_type_are_refused(data, tmp_path, change, problem):
+    path = rewritten(save_recording(data, tmp_path / "run"), change)
+    with pytest.raises(UnreadableFile, match=problem) as caught:
+        load_recording(path)
+    assert one_line(caught.value)
+
+
+def test_sizes_beyond_all_memory_are_refused(data, tmp_path):
+    def change(members):
+        for table in ("events", "allocations"):
+            rows = len(data.tables[table])
+            members[f"{table}/bytes.npy"] = store_module._npy(np.full(rows, 2**62, "<i8"))
+
+    path = rewritten(save_recording(data, tmp_path / "run"), change)
+    with pytest.raises(UnreadableFile, match="is beyond all memory"):
+        load_recording(path)
+
+
+def test_a_file_that_would_unpack_to_more_than_memory_holds_is_refused(data, tmp_path, monkeypatch):
+    path = save_recording(data, tmp_path / "run")
+    monkeypatch.setattr(store_module, "MOST_BYTES", 1000)
+    with pytest.raises(UnreadableFile, match="it would unpack to"):
+        load_recording(path)
+
+
+def test_states_of_a_newer_minor_version_become_known_ones(data, tmp_path):
+    change = with_meta(state="paused", evidence="guessed")
+    facts = load_recording(rewritten(save_recording(data, tmp_path / "run"), change)).facts
+    assert (facts.state, facts.evidence) == ("complete", "opened")
