@@ -51,8 +51,9 @@ class Output:
 
     def _show(self, data: RecordingData, *, update: bool) -> None:
         report = build_report(data)
-        if self._model is not None:
-            self._model.show(data, report)
+        model = self._open_model()
+        if model is not None:
+            model.show(data, report)
         shown = bundle(report, language=self._language, limit_bytes=self._payload_limit)
         self._publish(self._with_view(shown), update=update)
 
@@ -61,7 +62,14 @@ class Output:
         return {"text/plain": line, "text/html": f"<p>{html.escape(line)}</p>"}
 
     def _with_view(self, shown: dict[str, Any]) -> dict[str, Any]:
-        return shown if self._model is None else with_view(shown, self._model)
+        model = self._open_model()
+        return shown if model is None else with_view(shown, model)
+
+    def _open_model(self) -> ReportModel | None:
+        """Return the model unless its user closed it, as `Widget.close_all()` does."""
+        if self._model is not None and self._model.comm is None:
+            self._model = None
+        return self._model
 
     def _publish(self, shown: dict[str, Any], *, update: bool) -> None:
         transient = {"display_id": self._display_id}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memtrack.recording import RecordingData
 from memtrack.reports import Report
 from memtrack.reports.payload import MIME_TYPE
+from memtrack.widgets.frontend import shows_widgets
 
 if TYPE_CHECKING:
     from memtrack.widgets.model import ReportModel
@@ -19,8 +20,8 @@ VIEW_MIME_TYPE = "application/vnd.jupyter.widget-view+json"
 
 
 def new_model(shell: Any) -> ReportModel | None:
-    """Return a model for a browser, None without ipywidgets or where `shell` has no kernel."""
-    if getattr(shell, "kernel", None) is None:
+    """Return a model for a browser, None without ipywidgets or where `shell` serves no browser."""
+    if getattr(shell, "kernel", None) is None or not shows_widgets(shell):
         return None
     try:
         from memtrack.widgets.model import ReportModel

@@ -54,13 +54,15 @@ class ReportModel(DOMWidget):  # type: ignore[misc] # ipywidgets has no types
             self.report = {"json": payload, "buffers": buffers}
 
     def send_if_free(self, content: dict[str, Any]) -> bool:
-        """Send a message that may be dropped; False when another thread is sending.
+        """Send a message that may be dropped; False when another thread sends or it was closed.
 
         Never waits: the caller may be inside a send already, through the garbage collector.
         """
         if not self._sending.acquire(blocking=False):
             return False
         try:
+            if self.comm is None:
+                return False
             self.send(content)
         finally:
             self._sending.release()

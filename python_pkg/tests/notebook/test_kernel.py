@@ -1,6 +1,8 @@
 """Notebooks run in a real kernel, as nbconvert and papermill do: what is in the saved file."""
 
 import json
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -10,7 +12,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 from notebook_sources import TRAINING
 
 from memtrack.reports.payload import MIME_TYPE
-from memtrack.widgets import VIEW_MIME_TYPE
 
 pytest.importorskip("torch")
 
@@ -32,16 +33,48 @@ def test_saved_notebook_has_the_final_report_in_the_first_cell():
     first, training, last = executed("%memtrack model", "train(2)", "train(1)\n%memtrack off")
     (output,) = first.outputs
     assert training.outputs == last.outputs == []
-    assert set(output.data) == {"text/plain", "text/html", MIME_TYPE, VIEW_MIME_TYPE}
+    assert set(output.data) == {"text/plain", "text/html", MIME_TYPE}
     assert output.data["text/plain"].startswith("Peak ")
     assert "Peak " in output.data["text/html"]
     packed = output.data[MIME_TYPE]
     assert packed["report"]["state"] == "complete"
     assert packed["report"]["steps"] == 3
-    assert packed["model_id"] == output.data[VIEW_MIME_TYPE]["model_id"] != ""
+    assert packed["model_id"] == ""
     assert len(json.dumps(packed)) <= 250_000
     sites = packed["report"]["views"][0]["timeline"]["sites"]
     assert any(site.startswith("In [1]:") for site in sites)
+
+
+@pytest.mark.parametrize("kept_state", [True, False])
+def test_exported_page_shows_the_report_without_a_widget(kept_state):
+    HTMLExporter = pytest.importorskip("nbconvert").HTMLExporter
+    cells = [
+        f"{TRAINING}\n%load_ext memtrack",
+        "%memtrack model --steps 1",
+        "train(1)",
+        "%memtrack",
+    ]
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+    NotebookClient(notebook, kernel_name="python3", store_widget_state=kept_state).execute()
+    assert "widgets" not in notebook.metadata
+    page, _ = HTMLExporter().from_notebook_node(notebook)
+    shown = [output.data["text/html"] for cell in notebook.cells for output in cell.outputs]
+    assert len(shown) == 2 and all("<table" in html and "Peak " in html for html in shown)
+    assert page.count("Peak ") >= sum(html.count("Peak ") for html in shown)
+    assert page.count("<table") == sum(html.count("<table") for html in shown)
+    assert "widget-view+json" not in page and "widget-state+json" not in page
+
+
+def test_page_that_nbconvert_executes_shows_the_report(tmp_path):
+    pytest.importorskip("nbconvert")
+    cells = [f"{TRAINING}\n%load_ext memtrack", "%%memtrack model\ntrain(1)"]
+    notebook = tmp_path / "nb.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in cells]), notebook)
+    command = ["nbconvert", "--execute", "--to", "html", str(notebook)]
+    subprocess.run([sys.executable, "-m", *command], check=True, capture_output=True)
+    page = (tmp_path / "nb.html").read_text(encoding="utf-8")
+    assert "Peak " in page and "<table" in page
+    assert "widget-view+json" not in page and "widget-state+json" not in page
 
 
 def test_recorded_cell_that_fails_shows_the_users_error_and_the_report():
@@ -83,7 +116,7 @@ def test_latest_report_is_the_cells_value():
     _, shown = executed("%%memtrack model\ntrain(1)", "%memtrack")
     (output,) = shown.outputs
     assert output.output_type == "execute_result"
-    assert set(output.data) == {"text/plain", "text/html", MIME_TYPE, VIEW_MIME_TYPE}
+    assert set(output.data) == {"text/plain", "text/html", MIME_TYPE}
 
 
 def test_frames_of_a_tracked_block_are_known_by_their_cell():

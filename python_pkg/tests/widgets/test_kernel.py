@@ -1,6 +1,7 @@
 """A browser's messages to a real kernel that is busy: zooms and signs of life come through subshells."""
 
 import time
+import uuid
 
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -49,6 +50,8 @@ class Browser:
 
     def _request(self, kind, content, subshell):
         message = self.client.session.msg(kind, content)
+        # A browser gives each message an id of its own; a Python client counts them.
+        message["header"]["msg_id"] = message["msg_id"] = str(uuid.uuid4())
         message["header"]["subshell_id"] = subshell
         self.client.shell_channel.send(message)
         return message["header"]["msg_id"]
@@ -162,3 +165,23 @@ def test_browser_that_answers_while_the_cell_runs_gets_more(browser):
     # Each answer read made the kernel say that it is idle; it said right away that it is not.
     assert sum(is_busy_with(cell)(message) for message in browser.messages) > 20
     assert not any(is_end_of(cell)(message) for message in browser.messages)
+
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def test_closing_all_widgets_does_not_end_the_recording(browser):
+    browser.wait_until_idle(browser.run("%memtrack model\ntrain(1)"))
+    assert VIEW in browser.wait_for(is_shown("update_display_data"))["content"]["data"]
+    browser.messages.clear()
+    cell = "import ipywidgets\nipywidgets.Widget.close_all()\ntrain(2)\n%memtrack off"
+    browser.wait_until_idle(browser.run(cell))
+    report = browser.wait_for(is_shown("update_display_data"))["content"]["data"]
+    assert VIEW not in report
+    packed = report["application/vnd.memtrack.report.v1+json"]
+    assert (packed["model_id"], packed["report"]["steps"]) == ("", 3)
+    assert not any(message["msg_type"] == "stream" for message in browser.messages)
+
+
+def is_shown(kind):
+    return lambda message: message["msg_type"] == kind
