@@ -8,6 +8,7 @@ import type { ILayerTree, ITimeline } from '../../wire';
 import { CATEGORY_IDS, textAt } from '../../wire';
 import { element } from '../dom';
 import { categoryName } from '../names';
+import { cutInside, splitLayerPath, splitSite } from '../pathparts';
 import { swatch } from '../swatch';
 
 // The rest is counted, not listed: beyond this nobody reads, and drawing would cost.
@@ -62,6 +63,8 @@ export class AliveList {
     this._list.replaceChildren(
       ...shown.map((row, index) => this._option(timeline, tree, row, index))
     );
+    const hasSites = shown.some(row => at(timeline.allocations.site, row) >= 0);
+    this._list.classList.toggle('memtrack-mod-sites', hasSites);
     this._list.scrollTop = 0;
     this._activate(0, false);
     this._rest.textContent = this._restText(timeline, rows.slice(MOST_LISTED));
@@ -74,30 +77,26 @@ export class AliveList {
     const name = names[at(allocations.name, row)];
     const site = sites[at(allocations.site, row)];
     const trans = this._trans;
+    const path = layer < 0 ? trans.__('outside layers') : textAt(tree.path, layer);
+    const bytes = formatBytes(at(allocations.bytes, row));
+    const kind = [categoryName(category, trans), name].filter(Boolean).join(' · ');
+    const texts = [bytes, path, kind, site ?? ''].filter(Boolean);
     const node = element(
       'div',
       {
         class: 'memtrack-Timeline-block',
         role: 'option',
         id: `${this._id}-${index}`,
-        'aria-selected': 'false'
+        'aria-selected': 'false',
+        // What is cut is said and shown in full.
+        'aria-label': texts.join(' '),
+        title: texts.join('\n')
       },
       swatch(category),
-      element(
-        'span',
-        { class: 'memtrack-Timeline-bytes' },
-        formatBytes(at(allocations.bytes, row))
-      ),
-      element(
-        'span',
-        { class: 'memtrack-Timeline-what' },
-        element('bdi', {}, layer < 0 ? trans.__('outside layers') : textAt(tree.path, layer))
-      ),
-      element(
-        'span',
-        { class: 'memtrack-Timeline-where' },
-        [categoryName(category, trans), name, site].filter(Boolean).join(' · ')
-      )
+      element('span', { class: 'memtrack-Timeline-bytes' }, bytes),
+      cutInside('memtrack-Timeline-what', splitLayerPath(path)),
+      element('span', { class: 'memtrack-Timeline-where' }, kind),
+      ...(site === undefined ? [] : [cutInside('memtrack-Timeline-where', splitSite(site))])
     );
     node.dataset.index = String(index);
     return node;
@@ -110,8 +109,8 @@ export class AliveList {
     if (rest.length > 0) {
       parts.push(
         trans._n(
-          'and %1 more block of %2',
-          'and %1 more blocks of together %2',
+          'and %1 more block, %2',
+          'and %1 more blocks, %2 in all',
           rest.length,
           formatBytes(bytes)
         )
