@@ -120,7 +120,8 @@ class SlowTwin:
 
     def change(self, layer, step):
         calls = [call for call in self.forward_calls(layer) if self.step_of(call) == step]
-        return sum(self.levels[call["end"]] - self.levels[call["start"]] for call in calls)
+        changes = [self.levels[call["end"]] - self.levels[call["start"]] for call in calls]
+        return max(changes, default=0)
 
     def live_after(self, layer, step):
         calls = [call for call in self.forward_calls(layer) if self.step_of(call) == step]

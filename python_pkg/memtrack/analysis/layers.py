@@ -11,7 +11,8 @@ Columns (`ADDITIVE` ones are the layer's own bytes, and with `total_` those of i
     parameter_count   elements of its parameters
     peak              most bytes allocated on the device while it ran, forward or backward; of a list
                       of layers while one of them did; -1: never
-    change            bytes allocated after minus before its forward calls, in the step of the peak
+    change            bytes allocated after minus before a forward call of it in the step of the peak:
+                      of several calls the one with the largest; 0 without one
     live_after        bytes allocated right after the last of these calls; -1 without one
     needs_grad        1: an output of it needs a gradient
     forward_ns, backward_ns   median over steps of its time in the step; -1: never ran
@@ -177,8 +178,10 @@ def _around_calls(data: RecordingData, levels: Array, step: int) -> dict[str, Ar
     ended = (calls["kind"] == CallKind.FORWARD) & (calls["end"] >= calls["start"])
     rows = np.flatnonzero(ended & (call_steps(data) == step))
     layer, start, end = calls["layer"][rows], calls["start"][rows], calls["end"][rows]
-    change = np.zeros(layers, dtype=np.int64)
-    np.add.at(change, layer, levels[end] - levels[start])
+    # Not their sum: with gradients accumulated over calls it would count what is freed in between.
+    change = np.full(layers, np.iinfo(np.int64).min)
+    np.maximum.at(change, layer, levels[end] - levels[start])
+    change[change == np.iinfo(np.int64).min] = 0
     live_after = np.full(layers, -1, dtype=np.int64)
     by_end = np.argsort(end, kind="stable")
     live_after[layer[by_end]] = levels[end[by_end]]  # of several calls the last one stays

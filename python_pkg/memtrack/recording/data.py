@@ -110,8 +110,14 @@ class RecordingData:
 
     @property
     def steps(self) -> int:
-        """How many steps there are; the last may be unfinished."""
+        """How many numbers of steps the phases have; the last step may be unfinished."""
         return int(self.phases["step"].max()) + 1 if len(self.phases) else 0
+
+    @property
+    def steps_run(self) -> int:
+        """How many steps there are for a reader: none where nothing but `other` ran."""
+        ran = (self.phases["kind"] != PhaseKind.OTHER).any()
+        return self.steps if ran else 0
 
     def string(self, reference: int) -> str:
         """Return the string of a reference, "" for -1."""

@@ -47,7 +47,7 @@ def build_report(
         label=facts.label,
         started=facts.started,
         versions=facts.versions,
-        steps=data.steps,
+        steps=data.steps_run,
         step_ns=step_ns(data),
         notices=notice_sentences(facts.notices),
         layers=_layer_tree(data),

@@ -114,8 +114,9 @@ def with_fewer_phases(report: Report, most: int) -> Report:
         return report
     nearest = abs(step - (report.views[0].peak.step if report.views else 0))
     whole = nearest < nearest[np.argsort(nearest, kind="stable")[most // 2]]
-    group_steps = -(-report.steps // max(1, most // 2 - 2))
-    key = np.where(whole, report.steps + np.arange(len(step)), step // group_steps)
+    steps = int(step.max()) + 1
+    group_steps = -(-steps // max(1, most // 2 - 2))
+    key = np.where(whole, steps + np.arange(len(step)), step // group_steps)
     first = np.flatnonzero(np.diff(key, prepend=-1))
     last = np.append(first[1:], len(step)) - 1
     merged = {name: columns[name][first] for name in ("start", "start_ns", "step")}

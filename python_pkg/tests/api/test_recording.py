@@ -230,3 +230,24 @@ def test_public_names_are_listed_and_there():
         assert getattr(memtrack, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = memtrack.nonsense
+
+
+def test_change_of_a_layer_is_of_one_call_when_gradients_accumulate(trained):
+    model, optimizer, _ = trained
+    with memtrack.track(model, optimizer) as recording:
+        optimizer.zero_grad()
+        for _ in range(8):
+            model(torch.randn(16, 32)).square().mean().backward()
+        optimizer.step()
+    columns = recording.layers.columns
+    assert columns["calls"][0] == 8
+    # The hidden activation after ReLU, kept for backward, and the output.
+    assert columns["change"][0] == 4 * 16 * (64 + 8) < recording.peak.bytes
+
+
+def test_where_nothing_ran_there_is_no_step(trained):
+    model, optimizer, _ = trained
+    with memtrack.track(model, optimizer) as recording:
+        pass
+    assert recording.report().steps == 0
+    assert "0 steps" in repr(recording)
