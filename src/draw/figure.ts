@@ -7,7 +7,7 @@ import { byteTicks, roundTicks } from '../model/ticks';
 import { shownCategories } from '../model/timeline';
 import type { INumbers } from '../wire';
 import { withAlpha } from './colour';
-import { notesOf } from './notes';
+import { axisNotes, notesOf } from './notes';
 import type { IScene } from './scene';
 import { Frame, MARGIN } from './scene';
 import { shapesOf } from './shapes';
@@ -144,6 +144,8 @@ function peakOf({ peak, scale, theme }: IScene): Data {
     name: peak.label,
     x: [scale.positionOf(peak.cut)],
     y: [peak.bytes],
+    // Whole where it lies on the edge, too.
+    cliponaxis: false,
     marker: { size: 8, color: theme.text, line: { width: 1.5, color: theme.background } },
     hoverinfo: 'skip'
   };
@@ -154,6 +156,7 @@ function layoutOf(scene: IScene, frame: Frame): Partial<Layout> {
   const tickFont = { family: theme.fontFamily, size: 11, color: theme.mutedText };
   const yTicks = byteTicks(frame.topBytes, Math.max(2, frame.plotHeight / 40));
   const xTicks = xTicksOf(scene, frame);
+  const xText = scene.scale.axis === 'events' ? words.count : words.duration;
   const axis = { fixedrange: true, zeroline: false, tickfont: tickFont, linecolor: theme.line };
   return {
     width: scene.width,
@@ -171,7 +174,7 @@ function layoutOf(scene: IScene, frame: Frame): Partial<Layout> {
       showgrid: false,
       tickmode: 'array',
       tickvals: xTicks,
-      ticktext: xTicks.map(scene.scale.axis === 'events' ? words.count : words.duration),
+      ticktext: xTicks.map(position => (position === 0 ? '0' : xText(position))),
       ticks: 'outside',
       ticklen: 4,
       tickcolor: theme.line,
@@ -186,7 +189,7 @@ function layoutOf(scene: IScene, frame: Frame): Partial<Layout> {
       ticktext: yTicks.map(words.bytes)
     },
     shapes: shapesOf(scene, frame),
-    annotations: notesOf(scene, frame)
+    annotations: [...notesOf(scene, frame), ...axisNotes(scene, frame, xTicks)]
   };
 }
 

@@ -11,6 +11,7 @@ import { shownCategories } from '../model/timeline';
 import type { INumbers } from '../wire';
 import { inkOn } from './colour';
 import type { Frame, IScene } from './scene';
+import { MARGIN } from './scene';
 import { PHASE_LANE, STEP_LANE, showsPhases, showsSteps } from './shapes';
 
 type Note = Partial<Annotation>;
@@ -68,6 +69,19 @@ function areaNotes(scene: IScene, frame: Frame): Note[] {
     const font = { size: 11, color: inkOn(theme.category(id)) };
     return place === undefined ? [] : [{ ...note(scene, frame, name, place.x, place.y), font }];
   });
+}
+
+/** What the horizontal axis counts, left of its figures `ticks`; times have their units. */
+export function axisNotes(scene: IScene, frame: Frame, ticks: readonly number[]): Note[] {
+  const { scale, measure, theme, words } = scene;
+  const left = PADDING_PX - MARGIN.left;
+  const end = left + measure(words.events) + PADDING_PX;
+  const isFree = ticks.every(tick => frame.xPx(tick) - measure(words.count(tick)) / 2 >= end);
+  if (scale.axis !== 'events' || !isFree) {
+    return [];
+  }
+  const font = { size: 11, color: theme.mutedText };
+  return [{ ...note(scene, frame, words.events, left, -13), xanchor: 'left', font }];
 }
 
 function phaseNotes(scene: IScene, frame: Frame): Note[] {

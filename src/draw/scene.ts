@@ -20,6 +20,8 @@ export interface IWords {
   /** A step's number as people count. */
   readonly stepNumber: (step: number) => string;
   readonly bytes: (bytes: number) => string;
+  /** What an axis of events counts. */
+  readonly events: string;
   readonly count: (count: number) => string;
   readonly duration: (nanoseconds: number) => string;
   readonly reserved: string;

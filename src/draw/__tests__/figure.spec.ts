@@ -48,6 +48,7 @@ function scene(changes: Partial<IScene> = {}): IScene {
       step: step => `step ${step + 1}`,
       stepNumber: step => String(step + 1),
       bytes: bytes => `${bytes} B`,
+      events: 'events',
       count: count => String(count),
       duration: nanoseconds => `${nanoseconds} ns`,
       reserved: 'reserved'
@@ -131,6 +132,15 @@ describe('the figure of a timeline', () => {
     const numbers = notes(scene({ steps, phases: [] })).filter(text => /^\d+$/.test(text));
     expect(numbers).toEqual(['2', '4', '6', '8', '10', ...numbers.slice(5)]);
     expect(numbers).toHaveLength(25);
+  });
+
+  it('says what the horizontal axis counts, and starts time at a plain 0', () => {
+    expect(notes(scene())).toContain('events');
+    const timed = scene({ scale: new Scale(timeline, 'time') });
+    expect(notes(timed)).not.toContain('events');
+    const texts = buildFigure(timed).layout.xaxis?.ticktext ?? [];
+    expect(texts[0]).toBe('0');
+    expect(texts[1]).toMatch(/ ns$/);
   });
 
   it('keeps the height of the axis when it is zoomed', () => {

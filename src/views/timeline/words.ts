@@ -15,6 +15,7 @@ export function timelineWords(trans: TranslationBundle, language: string): IWord
     step: step => trans.__('step %1', String(step + 1)),
     stepNumber: step => String(step + 1),
     bytes: bytes => roundFigure(formatBytes(bytes)),
+    events: trans.__('events'),
     count: count => counts.format(count),
     duration: nanoseconds => roundFigure(formatDuration(nanoseconds)),
     reserved: trans.__('reserved')
