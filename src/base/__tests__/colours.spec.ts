@@ -9,6 +9,7 @@ type Rgb = readonly [number, number, number];
 type Matrix = readonly [Rgb, Rgb, Rgb];
 
 const css = readFileSync(resolve(__dirname, '../../../style/base.css'), 'utf8');
+const layersCss = readFileSync(resolve(__dirname, '../../../style/layers.css'), 'utf8');
 const [lightCss, darkCss] = css.split("body[data-jp-theme-light='false']");
 
 const VISION: Readonly<Record<string, Matrix>> = {
@@ -137,5 +138,22 @@ describe.each(THEMES)('category colours on $name', ({ css: source, backgrounds }
       })
     );
     expect(close).toEqual([]);
+  });
+
+  it('leave a figure readable where the bar behind it ends', () => {
+    const tint = Number(/--memtrack-text-muted\)\) (\d+)%/.exec(layersCss)?.[1]) / 100;
+    for (const background of backgrounds) {
+      const tinted = (id: string): Rgb =>
+        map(
+          [0, 1, 2],
+          index => tint * (of(id)[index] ?? 0) + (1 - tint) * (background[index] ?? 0)
+        );
+      // JupyterLab's text, and an edge too faint to be taken for a stroke of a digit.
+      const text: Rgb = background[0] > 127 ? [33, 33, 33] : [255, 255, 255];
+      const low = PARTS.filter(
+        id => contrast(text, tinted(id)) < 7 || contrast(tinted(id), background) > 1.5
+      );
+      expect(low).toEqual([]);
+    }
   });
 });

@@ -41,6 +41,8 @@ export class Grid {
   private _sight: ISight = { top: 0, ...GUESS };
   private _drawn = '';
   private _kept: Line = TOTAL_LINE;
+  /** How far it can scroll sideways, in pixels. */
+  private _hiddenWidth = 0;
 
   constructor(trans: TranslationBundle, sort: (sort: ISort | undefined) => void) {
     this.header = new Header(trans, sort);
@@ -85,6 +87,8 @@ export class Grid {
     if (lineHeight <= 0 || height <= 0) {
       return; // Attached but not laid out: in a hidden tab or an output far away.
     }
+    this._hiddenWidth = this.node.scrollWidth - this.node.clientWidth;
+    this._markSides();
     const isNew = lineHeight !== this._sight.lineHeight;
     this._sight = { top: this.node.scrollTop, height, lineHeight };
     if (isNew) {
@@ -189,9 +193,16 @@ export class Grid {
   }
 
   private _scrolled(): void {
-    this.node.classList.toggle('memtrack-mod-scrolled', this.node.scrollLeft > 0);
+    this._markSides();
     this._sight = { ...this._sight, top: this.node.scrollTop };
     this._draw(false);
+  }
+
+  /** Says to the style sheet on which sides there is more. */
+  private _markSides(): void {
+    const { classList, scrollLeft } = this.node;
+    classList.toggle('memtrack-mod-scrolled', scrollLeft > 0);
+    classList.toggle('memtrack-mod-more', scrollLeft + 1 < this._hiddenWidth);
   }
 
   private _draw(isNew: boolean, isKeptNew = false): void {

@@ -64,7 +64,10 @@ export class LayerTable extends Widget {
     this._focus = new GridFocus(this._grid);
     this._control = new GridControl(this._grid, this._focus, this._gridHost());
     this._toolbar = new Toolbar(options.trans, this._toolbarHost());
-    this.node.append(this._toolbar.node, this._grid.node, this._empty, this._status);
+    // Over the edge of what scrolls: the shade of what is still to come.
+    const edge = element('div', { class: 'memtrack-LayerTable-edge', 'aria-hidden': 'true' });
+    const frame = element('div', { class: 'memtrack-LayerTable-frame' }, this._grid.node, edge);
+    this.node.append(this._toolbar.node, frame, this._empty, this._status);
   }
 
   /** Says the layer chosen last, a row of the report's layers, -1 for none. */
@@ -180,10 +183,12 @@ export class LayerTable extends Widget {
     if (table === undefined) {
       return;
     }
-    this._focus.show(table);
-    this._toolbar.show(table);
     const { rows } = table;
     const isEmpty = rows.shown.rows.length === 0;
+    // Sums of what is not there would say nothing; without a model they are all there is.
+    this.toggleClass('memtrack-mod-unmatched', isEmpty && rows.filter !== '');
+    this._focus.show(table);
+    this._toolbar.show(table);
     this._empty.hidden = !isEmpty;
     this._empty.textContent = rows.filter
       ? this._trans.__('No layer has “%1” in its path or type.', rows.filter)

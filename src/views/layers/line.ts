@@ -3,6 +3,7 @@ import { at } from '../../base/assert';
 import type { ILayerColumn } from '../../model/layers';
 import { textAt } from '../../wire';
 import { element } from '../dom';
+import { splitLayerPath } from '../pathparts';
 import { paint } from '../swatch';
 import { cellOf, hasBar } from './cells';
 import type { ITable, Line } from './table';
@@ -81,8 +82,9 @@ export class LineView {
 /** The cell of a layer's name: what opens it, name, type, and what is special about it. */
 class NameCell {
   readonly toggle = element('span', { class: 'memtrack-LayerTable-toggle', 'aria-hidden': 'true' });
-  // Cut off at its beginning, which is alike for many: the letters run from left to right all the same.
-  private readonly _above = element('bdi');
+  // Of the path above, the far half is cut first: it is alike for many.
+  private readonly _far = part('above');
+  private readonly _near = part('above');
   private readonly _name = part('name');
   private readonly _type = part('type');
   private readonly _alias = part('type');
@@ -94,13 +96,18 @@ class NameCell {
     element(
       'span',
       { class: 'memtrack-LayerTable-names' },
-      element('span', { class: 'memtrack-LayerTable-above' }, this._above),
+      this._far,
+      this._near,
       this._name,
       this._type,
       this._alias
     ),
     this._peak
   );
+
+  constructor() {
+    this._far.classList.add('memtrack-mod-far');
+  }
 
   /** Set on the cell itself: a variable on the row would style all that is in it anew. */
   indent(steps: number): void {
@@ -131,7 +138,9 @@ class NameCell {
   }
 
   private _write(above: string, name: string, type: string, alias: string, peak: string): void {
-    setText(this._above, above);
+    const far = Math.min(above.length, splitLayerPath(above + name)[0].length);
+    setText(this._far, above.slice(0, far));
+    setText(this._near, above.slice(far));
     setText(this._name, name);
     setText(this._type, type);
     setText(this._alias, alias);

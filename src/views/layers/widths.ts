@@ -13,16 +13,25 @@ const LEAST_EM: Readonly<Record<ColumnKind, number>> = {
 /** Takes the width of the column of names from the style sheet, which narrows it in narrow places. */
 const NAME_WIDTH = 'var(--memtrack-layers-name)';
 
+/** A scroll bar, which takes its room from the columns. */
+const SCROLL_BAR_EM = 1.5;
+
 /** Returns the value of `grid-template-columns` that all lines share. */
 export function gridTemplate(columns: readonly ILayerColumn[]): string {
   const figures = columns.map(column => `minmax(${leastEm(column)}em, ${shareOf(column)}fr)`);
-  return [`minmax(${NAME_WIDTH}, 4fr)`, ...figures].join(' ');
+  // More than the least where the figures leave it: names are what differs most in length.
+  const room = `100cqi - ${(figuresEm(columns) + SCROLL_BAR_EM).toFixed(1)}em`;
+  const name = `clamp(${NAME_WIDTH}, min(34cqi, ${room}), 30em)`;
+  return [`minmax(${name}, 4fr)`, ...figures].join(' ');
 }
 
 /** Returns the width below which the table scrolls sideways. */
 export function leastWidth(columns: readonly ILayerColumn[]): string {
-  const sum = columns.reduce((total, column) => total + leastEm(column), 0);
-  return `calc(${NAME_WIDTH} + ${sum.toFixed(1)}em)`;
+  return `calc(${NAME_WIDTH} + ${figuresEm(columns).toFixed(1)}em)`;
+}
+
+function figuresEm(columns: readonly ILayerColumn[]): number {
+  return columns.reduce((total, column) => total + leastEm(column), 0);
 }
 
 function leastEm(column: ILayerColumn): number {
