@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from large_recording import large_recording
 
+import memtrack
 from memtrack.analysis import allocated, timeline
 from memtrack.analysis.layers import ADDITIVE
 from memtrack.recording import RecordingData, Table
 from memtrack.reports import build_report, bundle, notebook_payload, window_report
 from memtrack.reports.bounded import payload_bytes
+from memtrack.reports.clip import with_shorter_names
 from memtrack.reports.fewer import with_fewer_layers, with_fewer_marks, with_fewer_phases
 from memtrack.reports.payload import MIME_TYPE, encode_report, pack_for_notebook
 from memtrack.reports.thin import thinned_timeline
@@ -157,3 +159,39 @@ def test_a_bundle_has_three_forms(small):
     assert forms["text/plain"].startswith("峰值")
     assert forms[MIME_TYPE]["model_id"] == ""
     assert dataclasses.is_dataclass(small)
+
+
+def test_names_of_megabytes_fit(small):
+    huge = "x" * 3_000_000
+    tree = dataclasses.replace(small.layers, type=[huge] * len(small.layers.type))
+    label = [huge] * len(small.marks.label)
+    marks = dataclasses.replace(small.marks, label=label)
+    packed = notebook_payload(dataclasses.replace(small, label=huge, layers=tree, marks=marks))
+    assert payload_bytes(packed) <= 250_000
+    assert packed["report"]["layers"]["path"]["values"] == list(small.layers.path)
+    assert len(packed["report"]["label"]) == 1000
+
+
+def test_a_deep_model_with_long_names_fits():
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Linear(8, 8)
+    for _ in range(150):
+        model = torch.nn.Sequential(model)
+    with memtrack.track(model) as recording:
+        model(torch.ones(1, 8)).sum().backward()
+    report = recording.report()
+    deep = dataclasses.replace(
+        report.layers,
+        path=[path.replace(".0", ".self_attention" * 4) for path in report.layers.path],
+    )
+    packed = notebook_payload(dataclasses.replace(report, layers=deep))
+    assert payload_bytes(packed) <= 250_000
+    assert packed["report"]["layers"]["path"]["values"][-1].endswith(".self_attention")
+
+
+def test_shorter_names_also_inside_of_sentences(small):
+    shorter = with_shorter_names(small, 6)
+    assert all(len(path) <= 6 for path in shorter.layers.path)
+    assert [path[-1] for path in shorter.layers.path] == [path[-1] for path in small.layers.path]
+    values = shorter.views[0].headline.values.values()
+    assert all(len(value) <= 6 for value in values if isinstance(value, str))
