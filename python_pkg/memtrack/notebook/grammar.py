@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memtrack.errors import UsageError
-from memtrack.i18n import text
+from memtrack.i18n import Text, text
 from memtrack.notebook.words import HELP_WORDS, LATER, OPTIONS, SUB_COMMANDS
 
 CELL_MARK = "%%"
@@ -78,7 +78,11 @@ def parse_cell(line: str) -> Track:
 
 def not_yet(command: str) -> UsageError:
     """Return the error for a sub-command that a later version brings."""
-    return UsageError(text("{command} is not available in this version yet.", command=command))
+    hint: str | Text = ""
+    if command == "%memtrack save":
+        hint = text("In Python: {usage}", usage="r = %memtrack, then r.save('run.memtrack')")
+    sentence = text("{command} is not available in this version yet.", command=command)
+    return UsageError(sentence, hint)
 
 
 def _parse_command(name: str, rest: str) -> Command:

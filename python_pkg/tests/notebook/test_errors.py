@@ -78,6 +78,13 @@ def named(notebook):
         ),
         ("model --stpes 3", "There is no option '--stpes'. Did you mean '--steps'?"),
         ("diff a", "%memtrack diff is not available in this version yet."),
+        (
+            "save run",
+            (
+                "%memtrack save is not available in this version yet."
+                " In Python: r = %memtrack, then r.save('run.memtrack')"
+            ),
+        ),
         ("mark here", "Nothing is being recorded, so nothing can be marked. %memtrack MODEL"),
         ("", "Nothing has been recorded yet. %memtrack MODEL records a model."),
     ],
@@ -126,4 +133,12 @@ def test_without_torch_one_line_says_how_to_install(bare, monkeypatch):
 def test_errors_in_chinese(named):
     named.run("%config MemtrackMagics.language = 'zh_CN'")
     named.run("%memtrack modle")
-    assert named.err == "UsageError: 此笔记本中没有名称“modle”。 您是否想用“model”？\n"
+    assert named.err == "UsageError: 此笔记本中没有名称“modle”。您是否想用“model”？\n"
+
+
+def test_the_hint_of_save_works(training, tmp_path):
+    training.run("%memtrack model --steps 1")
+    training.run("train(1)")
+    training.run("r = %memtrack")
+    assert training.run(f"path = r.save({str(tmp_path / 'run')!r})").success
+    assert (tmp_path / "run.memtrack").exists()

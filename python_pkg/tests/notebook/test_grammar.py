@@ -84,7 +84,7 @@ def test_words_of_later_versions_are_known(word):
     for parse in (parse_line, parse_cell):
         with pytest.raises(UsageError) as raised:
             parse(f"{word} something")
-        assert str(raised.value) == f"%memtrack {word} is not available in this version yet."
+        assert raised.value.sentence == f"%memtrack {word} is not available in this version yet."
 
 
 def test_no_word_is_both_there_and_of_later():
