@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -174,6 +175,8 @@ class Tracking:
     ) -> None:
         recorder = self._recorder
         del self._recorder
+        if error is not None:
+            _clean_traceback(error)
         try:
             recorder.leave()
             self._recording.end(end_state(kind))
@@ -232,6 +235,14 @@ def load_recorder() -> type[Recorder]:
         text("Recording needs PyTorch, which is not installed in this environment."),
         text("See https://pytorch.org/get-started, or run: pip install torch"),
     )
+
+
+def _clean_traceback(error: BaseException) -> None:
+    """Take out the frames that recording has added to the user's exception."""
+    from memtrack.capture.tracebacks import clean_traceback
+
+    with suppress(Exception):
+        clean_traceback(error)
 
 
 def end_state(kind: type[BaseException] | None) -> str:

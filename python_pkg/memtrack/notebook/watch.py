@@ -17,6 +17,7 @@ from memtrack.i18n import Text, text
 from memtrack.notebook.cells import cells_running
 from memtrack.notebook.output import Output
 from memtrack.notebook.plan import Plan, Progress
+from memtrack.notebook.tracebacks import CleanTracebacks
 from memtrack.units import format_bytes
 from memtrack.widgets.live import LiveUpdates
 
@@ -30,6 +31,7 @@ class Watch:
     def __init__(
         self, shell: Any, plan: Plan, recorder: Recorder, recording: Recording, output: Output
     ) -> None:
+        self._shell = shell
         self._events = shell.events
         self._plan = plan
         self._recorder: Recorder | None = recorder
@@ -37,6 +39,7 @@ class Watch:
         self._thread = threading.get_ident()
         self._depth = cells_running()
         self._live: LiveUpdates | None = None
+        self._tracebacks: CleanTracebacks | None = None
         self._shown: Progress = (0, 0)
         self._progress: Progress = (0, 0)
         self.recording = recording
@@ -53,6 +56,7 @@ class Watch:
             recorder.on_step.append(self._step_ended)
             self._events.register("pre_run_cell", self._before_cell)
             self._events.register("post_run_cell", self._after_cell)
+            self._tracebacks = CleanTracebacks(self._shell)
             if self._depth:
                 recorder.enter()
         except BaseException:
@@ -135,6 +139,8 @@ class Watch:
         elif progress != self._shown and self.has_report:
             self._shown = progress
             self._output.update(self.recording.data)
+            if self._live is not None:
+                self._live.tell()
 
     def _step_ended(self) -> None:
         """Show the report when the last step is over, which may be long before its cell is."""
@@ -152,6 +158,8 @@ class Watch:
                 self._events.unregister(event, callback)
         if self._live is not None:
             self._live.stop()
+        if self._tracebacks is not None:
+            self._tracebacks.stop()
 
     @contextmanager
     def _guarded(self, doing: Text, *caught: type[BaseException]) -> Iterator[None]:

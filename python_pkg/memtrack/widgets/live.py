@@ -59,6 +59,16 @@ class LiveUpdates:
             recorder.on_tick.remove(self._tick)
         self._correct_status()
 
+    def tell(self) -> None:
+        """Send how things stand, whatever was sent before: the last word until the next cell runs."""
+        recorder = self._recorder
+        if recorder is None:
+            return
+        try:
+            self._send(recorder.state, recorder.tick())
+        except Exception as error:  # noqa: BLE001 - the live view may fail, the run may not
+            self._fail(error)
+
     def _tick(self, tick: Tick) -> None:
         recorder = self._recorder
         if recorder is None:

@@ -47,7 +47,7 @@ def test_saved_notebook_has_the_final_report_in_the_first_cell():
 
 @pytest.mark.parametrize("kept_state", [True, False])
 def test_exported_page_shows_the_report_without_a_widget(kept_state):
-    HTMLExporter = pytest.importorskip("nbconvert").HTMLExporter
+    nbconvert = pytest.importorskip("nbconvert")
     cells = [
         f"{TRAINING}\n%load_ext memtrack",
         "%memtrack model --steps 1",
@@ -57,7 +57,7 @@ def test_exported_page_shows_the_report_without_a_widget(kept_state):
     notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
     NotebookClient(notebook, kernel_name="python3", store_widget_state=kept_state).execute()
     assert "widgets" not in notebook.metadata
-    page, _ = HTMLExporter().from_notebook_node(notebook)
+    page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
     shown = [output.data["text/html"] for cell in notebook.cells for output in cell.outputs]
     assert len(shown) == 2 and all("<table" in html and "Peak " in html for html in shown)
     assert page.count("Peak ") >= sum(html.count("Peak ") for html in shown)

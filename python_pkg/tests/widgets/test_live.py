@@ -174,6 +174,17 @@ def test_stop_takes_the_listener_off_and_is_harmless_twice(model, recorder, cloc
     assert ticks(model) == []
 
 
+def test_last_word_is_sent_although_ticks_are_paused(model, recorder, clock):
+    updates = LiveUpdates(model, recorder, answers_while_busy=True)
+    run(recorder, clock, 50)
+    recorder.tick = lambda: FakeTick(step=9, phase="other")
+    updates.tell()
+    assert (ticks(model)[-1]["step"], ticks(model)[-1]["phase"]) == (9, "other")
+    updates.stop()
+    updates.tell()
+    assert len(ticks(model)) == UNSEEN_TICKS + 1
+
+
 def test_failing_view_is_told_in_one_line_and_the_run_goes_on(model, recorder, clock, capsys):
     def broken():
         raise RuntimeError("no comm")

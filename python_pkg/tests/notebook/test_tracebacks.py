@@ -1,0 +1,63 @@
+"""The user's errors in torch's operations, as the shell shows them: no frame of ours among them."""
+
+import pytest
+
+pytest.importorskip("torch")
+
+MISMATCH = """
+from torch import nn
+import memtrack
+bad = nn.Sequential(nn.Linear(4, 4), nn.Linear(3, 3))
+def fails():
+    bad(torch.ones(2, 4)).sum().backward()
+"""
+
+
+def last_frames(shown):
+    """Return what is shown from the last layer on, with the message."""
+    return shown[shown.rindex("linear.py") :]
+
+
+@pytest.fixture
+def failing(training):
+    assert training.run(MISMATCH).success
+    return training
+
+
+@pytest.mark.parametrize(
+    ("before", "cell"),
+    [
+        ("%memtrack bad", "fails()"),
+        ("pass", "%%memtrack bad\nfails()"),
+        ("pass", "with memtrack.track(bad):\n    fails()"),
+    ],
+)
+def test_shape_mismatch_looks_as_untracked(failing, before, cell):
+    failing.run("fails()")
+    untracked = last_frames(failing.out)
+    assert "shapes cannot be multiplied" in untracked
+    failing.run(before)
+    failing.run(cell)
+    assert last_frames(failing.out) == untracked
+    for ours in ("capture/", "_dynamo", "_compile.py", "_ops.py"):
+        assert ours not in failing.out
+
+
+def test_shell_has_its_own_formatter_back(failing):
+    formatter = failing.shell.InteractiveTB
+    assert "structured_traceback" not in vars(formatter)
+    failing.run("%memtrack bad")
+    assert "structured_traceback" in vars(formatter)
+    failing.run("%memtrack off")
+    assert "structured_traceback" not in vars(formatter)
+
+
+def test_another_that_came_on_top_is_left_alone(failing):
+    formatter = failing.shell.InteractiveTB
+    failing.run("%memtrack bad")
+    inner = formatter.structured_traceback
+    formatter.structured_traceback = theirs = lambda *args, **kwargs: inner(*args, **kwargs)
+    failing.run("%memtrack off")
+    assert formatter.structured_traceback is theirs
+    failing.run("1 / 0")
+    assert "ZeroDivisionError" in failing.out
