@@ -20,7 +20,8 @@ export function cutInside(name: string, [head, tail]: readonly [string, string])
   return element(
     'span',
     { class: `${name} memtrack-Cut` },
-    element('span', { class: 'memtrack-Cut-head' }, head),
+    // An empty one would have no line of text to stand on.
+    ...(head ? [element('span', { class: 'memtrack-Cut-head' }, head)] : []),
     element('span', { class: 'memtrack-Cut-tail' }, tail)
   );
 }
