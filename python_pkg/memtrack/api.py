@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
-from memtrack.errors import RecordingStateError, UnavailableError
+from memtrack.errors import RecordingStateError, UnavailableError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.readers import open_recording
 from memtrack.recording import RecordingData, save_recording
@@ -63,12 +63,18 @@ class Recording:
 
     def end(self, state: str = "complete") -> None:
         """End a running recording as `complete`, `interrupted` or `failed`; harmless on an ended one."""
-        recorder, self._recorder = self._recorder, None
+        recorder = self._recorder
         if recorder is None:
             return
         try:
-            self._data = recorder.finish(state)
+            try:
+                self._data = recorder.finish(state)
+            except KeyboardInterrupt:
+                # An impatient reader still gets the recording; the interrupt goes on after it.
+                self._data = recorder.finish(state)
+                raise
         finally:
+            self._recorder = None
             recorder.detach()
 
     @property
@@ -124,7 +130,12 @@ class Recording:
         self._recorder.mark(label)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a `.memtrack` file and return its path; the ending is added when it is missing."""
+        """Write a `.memtrack` file and return its path; the ending is added when it is missing.
+
+        Raises UsageError for a path without a name, OSError as the system gives it.
+        """
+        if Path(path).name in ("", ".."):
+            raise UsageError(text("A recording needs the name of a file to be saved to."))
         return save_recording(self.data, path)
 
     def _view(self) -> View:
@@ -155,15 +166,22 @@ class Tracking:
     """The context manager `track` returns; entering it gives the `Recording`."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+        self._recorder: Recorder | None = recorder
         self._recording = Recording.of(recorder)
+        self._was_entered = False
 
     def __enter__(self) -> Recording:
+        recorder = self._recorder
+        if self._was_entered or recorder is None:
+            raise RecordingStateError(
+                text("This `track` was entered before: each `with` block needs its own.")
+            )
+        self._was_entered = True
         try:
-            self._recorder.attach()
-            self._recorder.enter()
+            recorder.attach()
+            recorder.enter()
         except BaseException:
-            self._recorder.detach()
+            recorder.detach()
             raise
         return self._recording
 
@@ -173,8 +191,9 @@ class Tracking:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        recorder = self._recorder
-        del self._recorder
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
         if error is not None:
             _clean_traceback(error)
         try:
@@ -189,13 +208,17 @@ class Tracking:
 
 
 def track(
-    model: Any = None, optimizer: Any = None, *, steps: int | None = None, label: str | None = None
+    model: Any = None,
+    optimizer: Any = None,
+    *,
+    steps: int | None = None,
+    label: str | Sequence[str] | None = None,
 ) -> Tracking:
     """Record the memory of what runs in a `with` block.
 
     `model` is a torch.nn.Module or a list of them, `optimizer` one or a list; without a model every
     model that runs is recorded. `steps` ends the recording after so many. `label` names the model in
-    the report.
+    the report; of several models it is a list of names or one string with commas.
 
         with memtrack.track(model, optimizer) as recording:
             train(model)
@@ -206,6 +229,8 @@ def track(
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     names = None if shell is None else cell_namer(shell)
+    if isinstance(label, str) and isinstance(model, list | tuple) and len(model) > 1:
+        label = [part.strip() for part in label.split(",")]
     recorder = load_recorder()(model, optimizer, steps=steps, label=label or "model", names=names)
     return Tracking(recorder)
 

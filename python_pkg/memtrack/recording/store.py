@@ -267,7 +267,9 @@ def _written_whole(target: Path) -> Iterator[Any]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == str(temporary):
+            error.filename = str(target)  # the name that the reader knows
         raise

@@ -75,12 +75,13 @@ def _view(analysis: DeviceAnalysis) -> View:
     data, peak, ledger = analysis.data, analysis.peak, analysis.ledger
     device = data.devices.row(analysis.device)
     name = data.string(device["name"])
+    path = data.string(int(data.layers["path"][peak.layer])) if peak.layer >= 0 else ""
     parts = [LedgerPart(part.id, part.bytes, part.certainty) for part in ledger.parts]
     return View(
         device=Device(data.string(device["kind"]), device["index"], name, device["total"]),
         headline=headline(analysis),
         details=details(analysis),
-        peak=PeakPoint(peak.bytes, peak.cut, peak.time_ns, peak.step, peak.phase, peak.layer),
+        peak=PeakPoint(peak.bytes, peak.cut, peak.time_ns, peak.step, peak.phase, peak.layer, path),
         ledger=LedgerReport(ledger.total, ledger.allocated, parts),
         layers=LayerColumns(analysis.layers.columns, analysis.layers.outside),
         timeline=_timeline(data, analysis.timeline),

@@ -23,7 +23,10 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class PeakPoint:
-    """The moment of the most allocated bytes. `layer` is a row of the layer table, -1 outside."""
+    """The moment of the most allocated bytes. `layer` is a row of the layer table, -1 outside.
+
+    `step` counts from 0; `step_number` from 1, as every report shows it. `layer_path` is "" outside.
+    """
 
     bytes: int
     cut: int
@@ -31,6 +34,12 @@ class PeakPoint:
     step: int
     phase: str
     layer: int
+    layer_path: str = ""
+
+    @property
+    def step_number(self) -> int:
+        """The step as a reader counts them."""
+        return self.step + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import memtrack
+import memtrack.errors
 from memtrack.recording import load_recording
 from memtrack.reports.payload import MIME_TYPE
 
@@ -251,3 +252,65 @@ def test_where_nothing_ran_there_is_no_step(trained):
         pass
     assert recording.report().steps == 0
     assert "0 steps" in repr(recording)
+
+
+def test_the_peak_says_layer_and_step_as_a_reader_knows_them(trained):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(2)
+    peak = recording.peak
+    assert peak.step_number == peak.step + 1
+    expected = recording.layers.path[peak.layer] if peak.layer >= 0 else ""
+    assert peak.layer_path == expected
+
+
+def test_labels_of_several_models_are_split_at_commas():
+    models = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)]
+    with memtrack.track(models, label="x, y") as recording:
+        models[0](torch.ones(1, 2))
+    assert list(recording.layers.path) == ["x", "y"]
+    with pytest.raises(memtrack.errors.UsageError, match="as many labels"):
+        memtrack.track(models, label="x")
+
+
+def test_a_tracking_is_entered_once(trained):
+    model, _, _ = trained
+    tracking = memtrack.track(model)
+    with tracking:
+        with pytest.raises(memtrack.errors.RecordingStateError, match="entered before"):
+            tracking.__enter__()
+        model(torch.randn(1, 32))
+    with pytest.raises(memtrack.errors.RecordingStateError, match="entered before"):
+        tracking.__enter__()
+    assert tracking.__exit__(ValueError, ValueError("the user's"), None) is None
+
+
+def test_saving_where_no_file_can_be_names_the_target(trained, tmp_path):
+    model, _, _ = trained
+    with memtrack.track(model) as recording:
+        model(torch.randn(1, 32))
+    with pytest.raises(FileNotFoundError) as caught:
+        recording.save(tmp_path / "none" / "run")
+    assert caught.value.filename == str(tmp_path / "none" / "run.memtrack")
+    for name in ("", "."):
+        with pytest.raises(memtrack.errors.UsageError, match="needs the name of a file"):
+            recording.save(name)
+
+
+def test_an_interrupt_while_the_block_ends_keeps_the_recording(trained, monkeypatch):
+    model, optimizer, train = trained
+    tracking = memtrack.track(model, optimizer)
+    recorder = tracking._recorder
+    finish, calls = recorder.finish, []
+
+    def interrupted(state):
+        calls.append(state)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return finish(state)
+
+    monkeypatch.setattr(recorder, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt), tracking as recording:
+        train(1)
+    assert not recording.running
+    assert recording.report().steps == 1
