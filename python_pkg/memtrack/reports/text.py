@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memtrack.analysis import DRAW_ORDER
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports.cells import left, plain, right, shortened, wrapped
 from memtrack.reports.layertext import layer_lines
@@ -16,7 +17,10 @@ from memtrack.units import format_bytes, format_percent
 WIDTH = 80
 NARROWEST = 60
 ROWS = 20
+DWARFED = 0.05
+"""Of the device: with less, the shares of the tensors of it say nothing."""
 _INDENT = "  "
+_CATEGORY_IDS = frozenset(category.id for category in DRAW_ORDER)
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
@@ -61,12 +65,23 @@ def _sentence(sentence: Text, language: str, width: int, mark: str = "") -> list
 
 
 def _ledger(ledger: LedgerReport, language: str, width: int) -> list[str]:
-    """Return a line a part: name, bytes, share and a bar. `~` stands before estimates."""
+    """Return a line a part: name, bytes, share and a bar. `~` stands before estimates.
+
+    Where the device dwarfs the tensors, each of theirs ends with its share of them instead of a bar.
+    """
     names = [part_name(part.id).render(language) for part in ledger.parts]
     bar = width - 44
+    dwarfed = ledger.allocated < DWARFED * ledger.total
+
+    def end(part: LedgerPart) -> str:
+        if not dwarfed or part.id not in _CATEGORY_IDS:
+            return _bar(part.bytes, ledger.total, bar)
+        share = right(format_percent(part.bytes, ledger.allocated), 5)
+        return f"{share} {text('of the tensors').render(language)}"
+
     return [
         f"{_INDENT}{left(shortened(name, 20), 20)} {right(_figure(part), 10)} "
-        f"{right(format_percent(part.bytes, ledger.total), 5)}  {_bar(part.bytes, ledger.total, bar)}"
+        f"{right(format_percent(part.bytes, ledger.total), 5)}  {end(part)}"
         for name, part in zip(names, ledger.parts, strict=True)
     ]
 

@@ -162,3 +162,14 @@ def test_every_part_has_the_colour_variable_of_the_browsers_side():
     for part in PARTS:
         variable = colour_of(part).removeprefix("var(").split(",")[0]
         assert variable in defined, part
+
+
+def test_where_the_device_dwarfs_the_tensors_their_share_of_each_other_is_told():
+    report = build_report(large_recording(steps=1, blocks=2, leaves=2))
+    view = report.views[0]
+    assert view.ledger.allocated < view.ledger.total / 20
+    lines = render_text(report).splitlines()
+    assert sum(line.endswith("of the tensors") for line in lines) == sum(
+        part.id in {category.id for category in Category} for part in view.ledger.parts
+    )
+    assert all(len(line) <= 80 for line in lines)
