@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,10 +36,12 @@ from memtrack.analysis.totals import CategoryLevels, alive, allocated, category_
 from memtrack.errors import UnavailableError
 from memtrack.recording import CallKind, Category, RecordingData
 from memtrack.recording.tables import Array
+from memtrack.units import format_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SHOWN_ROWS = 10
 ADDITIVE = (
     "at_peak",
     "saved",
@@ -56,7 +59,7 @@ _HELD = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LayerTable:
     """The layer table of one device; see the module for its columns. `outside` belongs to no layer."""
 
@@ -64,6 +67,24 @@ class LayerTable:
     type: Sequence[str]
     columns: Mapping[str, Array | Sequence[str]]
     outside: Mapping[str, int]
+
+    def __repr__(self) -> str:
+        lines = [f"<LayerTable: {len(self.path)} layers; the heaviest at the peak:"]
+        lines += [f"  {path}  {kind}  {size}" for path, kind, size in self._heaviest()]
+        return "\n".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(path)}</td><td>{escape(kind)}</td><td>{escape(size)}</td></tr>"
+            for path, kind, size in self._heaviest()
+        )
+        return f"<table><tbody>{rows}</tbody></table>"
+
+    def _heaviest(self) -> list[tuple[str, str, str]]:
+        """Return path, type and size of the layers that hold the most at the peak with theirs inside."""
+        size = np.asarray(self.columns["total_at_peak"])
+        rows = np.sort(np.argsort(-size, kind="stable")[:SHOWN_ROWS]).tolist()
+        return [(self.path[row], self.type[row], format_bytes(int(size[row]))) for row in rows]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame indexed by path.

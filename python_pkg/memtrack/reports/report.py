@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from memtrack.i18n import Text
 from memtrack.recording.tables import Array
+from memtrack.units import format_bytes
 
 SCHEMA = "memtrack.report/1"
 
@@ -54,7 +56,7 @@ class LedgerPart:
     certainty: str = "measured"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LedgerReport:
     """Parts in the order they are drawn, which sum to `total`; `allocated` is the tensors' share.
 
@@ -64,6 +66,17 @@ class LedgerReport:
     total: int
     allocated: int
     parts: Sequence[LedgerPart]
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{part.id} {format_bytes(part.bytes)}" for part in self.parts)
+        return f"<LedgerReport of {format_bytes(self.total)}: {parts}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(part.id)}</td><td>{escape(format_bytes(part.bytes))}</td></tr>"
+            for part in self.parts
+        )
+        return f"<table><tbody>{rows}</tbody></table>"
 
 
 @dataclass(frozen=True, slots=True)

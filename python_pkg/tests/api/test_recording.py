@@ -314,3 +314,13 @@ def test_an_interrupt_while_the_block_ends_keeps_the_recording(trained, monkeypa
         train(1)
     assert not recording.running
     assert recording.report().steps == 1
+
+
+def test_tables_show_themselves_in_a_few_lines(trained):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(1)
+    assert repr(recording.layers).startswith("<LayerTable: 4 layers")
+    assert "<td>model.0</td><td>Linear</td>" in recording.layers._repr_html_()
+    assert "parameter " in repr(recording.ledger)
+    assert recording.ledger._repr_html_().count("<tr>") == len(recording.ledger.parts)
