@@ -209,19 +209,18 @@ class Blocks:
 _PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
-def plain_tensors(value: torch.Tensor) -> Iterator[torch.Tensor]:
+def plain_tensors(value: torch.Tensor, nesting: int = 4) -> Iterator[torch.Tensor]:
     """Yield the tensors that hold the memory of `value`: itself, or a subclass's inner ones."""
     flatten = None if type(value) in _PLAIN else getattr(value, "__tensor_flatten__", None)
-    if flatten is None:
+    inner: list[torch.Tensor] = []
+    if flatten is not None and nesting > 0:
+        with contextlib.suppress(Exception):  # the user's own code
+            names, _ = flatten()
+            inner = [getattr(value, name) for name in names]
+    if not inner:
         yield value
-        return
-    try:
-        names, _ = flatten()
-    except (RuntimeError, NotImplementedError):
-        yield value
-        return
-    for name in names:
-        yield from plain_tensors(getattr(value, name))
+    for tensor in inner:
+        yield from plain_tensors(tensor, nesting - 1)
 
 
 def storage_of(tensor: torch.Tensor) -> Any:

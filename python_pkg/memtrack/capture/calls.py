@@ -16,7 +16,7 @@ import torch
 
 from memtrack.capture import torch_api
 from memtrack.capture.moments import Moments
-from memtrack.capture.tensors import describe_dtype, describe_shape
+from memtrack.capture.tensors import describe_dtype, describe_shape, shape_of
 from memtrack.recording.builder import StringBuilder, TableBuilder
 from memtrack.recording.categories import CallKind
 from memtrack.recording.tables import Array
@@ -166,7 +166,7 @@ class Calls:
         )
 
     def _describe(self, call: int, outputs: list[torch.Tensor], output_bytes: int) -> None:
-        key = tuple((tensor.shape, tensor.dtype) for tensor in outputs)
+        key = tuple((shape_of(tensor), tensor.dtype) for tensor in outputs)
         description = self._descriptions.get(key)
         if description is None:
             description = self._descriptions[key] = self._described(outputs)
@@ -182,7 +182,7 @@ class Calls:
     def _described(self, outputs: list[torch.Tensor]) -> tuple[int, int]:
         if not outputs:
             return NONE, NONE
-        shapes = [describe_shape(tensor.shape) for tensor in outputs[:MAX_DESCRIBED_OUTPUTS]]
+        shapes = [describe_shape(shape_of(tensor)) for tensor in outputs[:MAX_DESCRIBED_OUTPUTS]]
         if len(outputs) > MAX_DESCRIBED_OUTPUTS:
             shapes.append("…")
         dtypes = dict.fromkeys(describe_dtype(tensor.dtype) for tensor in outputs)

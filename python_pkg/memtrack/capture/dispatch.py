@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from memtrack.capture import torch_api
 
 Observer = Callable[[Any, Any, Any], None]
 
@@ -19,8 +22,7 @@ class OperationWatch(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self._before = before
         self._after = after
-        self.active = True
-        self._entered = False
+        self.active = False
 
     def __torch_dispatch__(
         self,
@@ -31,7 +33,7 @@ class OperationWatch(TorchDispatchMode):
     ) -> Any:
         """Run the operation as it is."""
         kwargs = kwargs or {}
-        if not self.active:
+        if not self.active or torch_api.is_tracing():
             return func(*args, **kwargs)
         self._before()
         outputs = func(*args, **kwargs)
@@ -40,20 +42,34 @@ class OperationWatch(TorchDispatchMode):
 
     def enter(self) -> None:
         """Push the mode on the calling thread, once."""
-        if not self._entered:
+        _drop_inactive()
+        self.active = True
+        if self not in _pushed.stack:
             self.__enter__()  # type: ignore[no-untyped-call]
-            self._entered = True
+            _pushed.stack.append(self)
 
-    def leave(self) -> bool:
-        """Pop the mode; False when another lies on top of it, which is left alone."""
-        if not self._entered:
-            return True
-        current = getattr(_python_dispatch, "_get_current_dispatch_mode", lambda: self)()
-        if current is not self:
-            return False
-        self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
-        self._entered = False
-        return True
+    def leave(self) -> None:
+        """Pop the mode, now if it is innermost, else when it has become so; until then it rests."""
+        self.active = False
+        _drop_inactive()
+
+
+class _Pushed(threading.local):
+    """Our modes on one thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[OperationWatch] = []
+
+
+_pushed = _Pushed()
+
+
+def _drop_inactive() -> None:
+    """Pop our modes that are innermost and no longer wanted."""
+    current = getattr(_python_dispatch, "_get_current_dispatch_mode", None)
+    stack = _pushed.stack
+    while stack and not stack[-1].active and (current is None or current() is stack[-1]):
+        stack.pop().__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
 
 def tensors_among(values: Any) -> list[torch.Tensor]:

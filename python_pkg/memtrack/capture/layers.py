@@ -91,8 +91,8 @@ class Layers:
         )
         self._remember(module, row)
         self._own(module, row, path, owned)
-        for child_name, child in module.named_children():
-            if id(child) not in self._rows:
+        for child_name, child in module._modules.items():
+            if child is not None and id(child) not in self._rows:
                 self._add(child, child_name, f"{path}.{child_name}", row, depth + 1, aliases, owned)
         self._table.set(row, subtree=len(self._table) - row)
         return row
@@ -131,9 +131,17 @@ class Layers:
 
 
 def _paths_by_module(model: torch.nn.Module) -> dict[int, list[str]]:
+    """Return every path of each module, by identity: a module need not be hashable."""
     paths: dict[int, list[str]] = {}
-    for path, module in model.named_modules(remove_duplicate=False):
-        paths.setdefault(id(module), []).append(path)
+    queue: list[tuple[str, torch.nn.Module]] = [("", model)]
+    while queue:
+        path, module = queue.pop(0)
+        known = paths.setdefault(id(module), [])
+        known.append(path)
+        if len(known) > 1:
+            continue
+        prefix = f"{path}." if path else ""
+        queue += [(prefix + n, child) for n, child in module._modules.items() if child is not None]
     return paths
 
 

@@ -34,6 +34,8 @@ from memtrack.recording.categories import CallKind, Category, PhaseKind
 from memtrack.recording.tables import Array
 
 UNREAD = -2
+FOREIGN_RANK = PRECEDENCE[Category.GRADIENT]
+"""A parameter nobody named outranks only what has no name."""
 
 
 class Observer:
@@ -136,7 +138,7 @@ class Observer:
             self.calls.abandon()
             self.phases.leave_all()
         if self.layers.has_parameters(layer):
-            if self.phases.steps.forward_begins_one(torch.is_grad_enabled()):
+            if self.phases.steps.forward_begins_one(torch.is_grad_enabled(), layer):
                 if not self.on_new_step():
                     return False
                 self.phases.next_step()
@@ -145,7 +147,7 @@ class Observer:
             self._claim(tensor, Category.INPUT, NONE, name)
         for name, tensor in named_tensors_in(kwargs, ""):
             self._claim(tensor, Category.INPUT, NONE, name)
-        self.phases.enter_forward()
+        self.phases.enter_forward(torch.is_grad_enabled(), layer)
         return True
 
     def _is_stale(self, layer: int) -> bool:
@@ -153,7 +155,7 @@ class Observer:
         running = 0
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            if frame.f_code.co_name == "_call_impl":
+            if torch_api.calls_module(frame.f_code):
                 running += self.layers.row(frame.f_locals["self"]) == layer
             frame = frame.f_back
         return self.calls.open_calls_of(layer) >= running
@@ -196,6 +198,7 @@ class Observer:
             row = self.blocks.sight(plain)
             if row < 0:
                 continue
+            self._mark_foreign(tensor, row)
             if call < 0 and tensor.grad_fn is None and not tensor.requires_grad:
                 self._targets.append((row, self.phases.forward_start_ns))
             if self.calls.first_save(call, row):
@@ -231,6 +234,8 @@ class Observer:
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimizer is about to step."""
+        if threading.get_ident() != self._thread:
+            return
         self.optimizers.add(optimizer)
         for parameter in parameters_of(optimizer):
             if parameter.grad is not None:
@@ -241,6 +246,8 @@ class Observer:
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimizer has stepped."""
+        if threading.get_ident() != self._thread:
+            return
         if self.optimizers.has_new_state(optimizer):
             self.notice_state(optimizer)
         self.phases.leave_optimizer(id(optimizer))
@@ -291,6 +298,14 @@ class Observer:
             self._ranks[row] = PRECEDENCE[category]
             string = self.builder.strings.add(name) if name else NONE
             table.set(row, category=int(category), layer=layer, name=string)
+
+    def _mark_foreign(self, tensor: torch.Tensor, row: int) -> None:
+        """Name a parameter of a model that runs untracked; its own model may name it better."""
+        if row < 0 or row in self._ranks:
+            return
+        if isinstance(tensor, torch.nn.Parameter) or isinstance(tensor._base, torch.nn.Parameter):
+            self._ranks[row] = FOREIGN_RANK
+            self.builder["allocations"].set(row, category=int(Category.PARAMETER))
 
     def _owner(self, parameter: Any) -> tuple[int, str]:
         """Return the layer and name of a parameter by its storage."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from memtrack.capture.tensors import named_tensors_in
+
 
 class Optimizers:
     """Weak references to optimizers, and which of their states have been named already."""
@@ -28,9 +30,8 @@ class Optimizers:
 
     def has_new_state(self, optimizer: torch.optim.Optimizer) -> bool:
         """Tell whether the optimizer has state for more parameters than when last asked."""
-        count = sum(
-            len(state) if isinstance(state, dict) else 1 for state in optimizer.state.values()
-        )
+        states = _state(optimizer).values()
+        count = sum(len(state) if isinstance(state, dict) else 1 for state in states)
         changed = self._named.get(id(optimizer)) != count
         self._named[id(optimizer)] = count
         return changed
@@ -48,19 +49,11 @@ def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
 
 def states_of(optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, Any, torch.Tensor]]:
     """Yield (state name, parameter or other key, state tensor), lists and dicts of tensors included."""
-    for key, state in optimizer.state.items():
-        items = state.items() if isinstance(state, dict) else (("state", state),)
-        for name, value in items:
-            for inner_name, tensor in _tensors(str(name), value):
-                yield inner_name, key, tensor
+    for key, state in list(_state(optimizer).items()):
+        for name, tensor in named_tensors_in(state, "" if isinstance(state, dict) else "state"):
+            yield name, key, tensor
 
 
-def _tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    if isinstance(value, torch.Tensor):
-        yield name, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _tensors(f"{name}.{key}", item)
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from _tensors(f"{name}[{index}]", item)
+def _state(optimizer: torch.optim.Optimizer) -> dict[Any, Any]:
+    state = getattr(optimizer, "state", None)
+    return state if isinstance(state, dict) else {}

@@ -34,11 +34,11 @@ class Phases:
         """The row of the open phase."""
         return len(self._table) - 1
 
-    def enter_forward(self) -> None:
+    def enter_forward(self, grad_enabled: bool, model: int) -> None:
         """A model of the loop begins its forward."""
         self.forward_start_ns = self._moments.now_ns()
         self._enter(PhaseKind.FORWARD)
-        self.steps.saw_forward(self.row)
+        self.steps.saw_forward(self.row, grad_enabled, model)
 
     def enter_backward(self) -> None:
         """Backward begins."""

@@ -9,7 +9,6 @@ finish   detach and return the recording
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import os
 import platform
@@ -34,6 +33,7 @@ from memtrack.capture.arguments import (
 from memtrack.capture.assemble import tables_of_history, tables_of_storages
 from memtrack.capture.discovery import living_objects, share_parameters
 from memtrack.capture.dispatch import OperationWatch
+from memtrack.capture.guard import Guard
 from memtrack.capture.history import AllocatorHistory, is_usable
 from memtrack.capture.observer import Observer
 from memtrack.capture.saved import SavedTensors
@@ -81,11 +81,15 @@ class Recorder:
         self._observer.on_late_step = self._step_ended
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
+        self._guard = guard = Guard(self._give_up)
         self._operations = OperationWatch(
-            self._observer.before_operation, self._observer.after_operation
+            guard.around(self._observer.before_operation),
+            guard.around(self._observer.after_operation),
         )
         on_unpacked = self._ignore if self._history is None else self._observer.unpacked
-        self._saved = SavedTensors(self._observer.saved, on_unpacked)
+        self._saved = SavedTensors(
+            guard.around(self._observer.saved, otherwise=-1), guard.around(on_unpacked)
+        )
         self._handles: list[RemovableHandle] = []
         self._attached = self._ended = False
         self._state = "recording"
@@ -138,11 +142,12 @@ class Recorder:
             self._history.start()
         observer.blocks.begun = True
         observer.samples.take(observer.blocks.device_rows(), force=True)
+        around = self._guard.around
         self._handles += torch_api.register_module_hooks(
-            observer.before_forward, observer.after_forward
+            around(observer.before_forward), around(observer.after_forward)
         )
         self._handles += torch_api.register_optimizer_hooks(
-            observer.before_step, observer.after_step
+            around(observer.before_step), around(observer.after_step)
         )
 
     def enter(self) -> None:
@@ -152,7 +157,6 @@ class Recorder:
         self.attach()
         self._observer.adopt_thread()
         if self._history is None:
-            self._operations.active = True
             self._operations.enter()
         if not self._saved.enter():
             self._observer.notices.add("saved_hooks_disabled")
@@ -167,10 +171,12 @@ class Recorder:
 
     def detach(self) -> None:
         """Take every hook off. Safe at any time and any number of times."""
-        self._unwatch()
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
+        try:
+            self._unwatch()
+        finally:
+            for handle in self._handles:
+                handle.remove()
+            self._handles.clear()
         if self._history is not None:
             self._history.stop()
         self._attached = False
@@ -220,9 +226,14 @@ class Recorder:
         observer.blocks.release_all()
         self._call(self.on_step)
 
+    def _give_up(self) -> None:
+        """Something of ours has failed: end here, with what there is."""
+        self._observer.notices.add("gave_up")
+        self._observer.settle()
+        self._end("failed")
+
     def _unwatch(self) -> None:
-        """Pop our modes; where the user's lie on top of one, it stays as a mode that does nothing."""
-        self._operations.active = False
+        """Pop our modes; where the user's lie on top of one, it stays and does nothing until it can go."""
         self._saved.leave()
         self._operations.leave()
 
@@ -233,7 +244,7 @@ class Recorder:
         wanted = [reference() for reference in self._models]
         parameters = [p for model in wanted if model is not None for p in model.parameters()]
         for optimizer in optimizers:
-            if share_parameters(optimizer, parameters):
+            if self._follows_any or share_parameters(optimizer, parameters):
                 observer.optimizers.add(optimizer)
         for reference in self._given:
             given = reference()
@@ -313,10 +324,7 @@ class Recorder:
 def _silence_in_child() -> None:
     """A forked process, such as a DataLoader worker, inherits our modes; it must not pay for them."""
     for recorder in list(_recorders):
-        with contextlib.suppress(Exception):
-            recorder._operations.active = False
-            recorder.on_tick.clear()
-            recorder.on_step.clear()
+        recorder._guard.shut()
 
 
 if hasattr(os, "register_at_fork"):

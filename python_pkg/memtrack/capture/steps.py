@@ -24,20 +24,23 @@ class Steps:
         self._stepped: set[int] = set()
         self._forward_seen = self._backward_seen = self._is_stepping = False
         self._ran_closure = False
+        self._evaluated: set[int] = set()
         self._passed_over = NOWHERE
 
     def expect(self, optimizers: Iterable[int]) -> None:
         """Name the optimizers (by id) that are thought to be in use."""
         self._expected.update(optimizers)
 
-    def forward_begins_one(self, grad_enabled: bool) -> bool:
-        """Tell whether a forward that begins now belongs to a new step."""
+    def forward_begins_one(self, grad_enabled: bool, model: int = NOWHERE) -> bool:
+        """Tell whether a forward of `model` that begins now belongs to a new step."""
         if self._is_stepping:  # a closure inside `optimizer.step`
             return False
         if self._stepped:
             return self._expected <= self._stepped
         if self._backward_seen:
             return not self._expected
+        if model in self._evaluated:  # from evaluating a model to training it
+            return True
         return self._forward_seen and not grad_enabled
 
     @property
@@ -50,11 +53,14 @@ class Steps:
     def begin(self) -> None:
         """Begin a new step."""
         self._stepped.clear()
+        self._evaluated.clear()
         self._forward_seen = self._backward_seen = self._ran_closure = False
         self._passed_over = NOWHERE
 
-    def saw_forward(self, row: int) -> None:
-        """A forward has begun; `row` is the phase it would begin a step with."""
+    def saw_forward(self, row: int, grad_enabled: bool, model: int) -> None:
+        """A forward of `model` has begun; `row` is the phase it would begin a step with."""
+        if not grad_enabled:
+            self._evaluated.add(model)
         self._ran_closure |= self._is_stepping
         if self._stepped and not self._is_stepping and self._passed_over == NOWHERE:
             self._passed_over = row

@@ -1,57 +1,79 @@
-"""Tensors inside what modules take and return: tuples, dicts, dataclasses and their nests."""
+"""Tensors inside what modules take and return: tuples, dicts, dataclasses and their nests.
+
+No code of the user's types runs: containers are read by the methods of the built-in type they are,
+each once, up to a number of items.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections import UserDict
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 MAX_NESTING = 8
+MAX_ITEMS = 10_000
 
 
-def tensors_in(value: Any, nesting: int = MAX_NESTING) -> Iterator[torch.Tensor]:
-    """Yield the tensors in `value`, in order, without running any code of the user's types."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif nesting <= 0 or value is None or isinstance(value, (str, bytes, int, float)):
-        return
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from tensors_in(item, nesting - 1)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in value:
-            yield from tensors_in(item, nesting - 1)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from tensors_in(getattr(value, field.name, None), nesting - 1)
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """Yield the tensors in `value`, in order."""
+    for _, tensor in named_tensors_in(value, ""):
+        yield tensor
 
 
-def named_tensors_in(value: Any, name: str, nesting: int = 3) -> Iterator[tuple[str, torch.Tensor]]:
+def named_tensors_in(value: Any, name: str) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield (name, tensor) with keys and positions appended to `name`, as in `batch.input_ids`."""
-    if isinstance(value, torch.Tensor):
-        yield name, value
-    elif nesting <= 0:
-        return
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from named_tensors_in(item, f"{name}.{key}" if name else str(key), nesting - 1)
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from named_tensors_in(
-                item, f"{name}[{index}]" if name else f"input {index}", nesting - 1
-            )
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            inner = getattr(value, field.name, None)
-            yield from named_tensors_in(
-                inner, f"{name}.{field.name}" if name else field.name, nesting - 1
-            )
+    seen: set[int] = set()
+    queue: list[tuple[str, Any, int]] = [(name, value, 0)]
+    while queue and len(seen) < MAX_ITEMS:
+        path, item, nesting = queue.pop()
+        if isinstance(item, torch.Tensor):
+            yield path, item
+        elif nesting < MAX_NESTING and id(item) not in seen:
+            inside = _items(item, path)
+            if inside:
+                seen.add(id(item))
+                queue += [(inner, part, nesting + 1) for inner, part in reversed(inside)]
 
 
-def describe_shape(shape: torch.Size) -> str:
-    """Return `8×512×768`, `scalar` for no dimension."""
+def _items(value: Any, path: str) -> list[tuple[str, Any]]:
+    """Return what a container holds with the names of its parts; [] for anything else."""
+    if isinstance(value, dict):
+        return [(_key(path, key), item) for key, item in dict.items(value)]
+    if isinstance(value, tuple):
+        return [(_place(path, n), item) for n, item in enumerate(tuple.__iter__(value))]
+    if isinstance(value, list):
+        return [(_place(path, n), item) for n, item in enumerate(list.__iter__(value))]
+    kind = type(value)
+    if "__dataclass_fields__" in kind.__dict__ or issubclass(kind, UserDict):
+        fields = getattr(value, "__dict__", None)
+        if type(fields) is dict:
+            return [(_key(path, key), item) for key, item in fields.items()]
+    return []
+
+
+def _key(path: str, key: Any) -> str:
+    name = key if type(key) is str else type(key).__name__
+    return f"{path}.{name}" if path else name
+
+
+def _place(path: str, number: int) -> str:
+    return f"{path}[{number}]" if path else f"input {number}"
+
+
+def shape_of(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    """Return the shape of a tensor, None where it has no single one (nested tensors)."""
+    try:
+        return tuple(int(size) for size in tensor.shape)
+    except (RuntimeError, TypeError, ValueError):
+        return None
+
+
+def describe_shape(shape: tuple[int, ...] | None) -> str:
+    """Return `8×512×768`, `scalar` for no dimension, `nested` for None."""
+    if shape is None:
+        return "nested"
     return "×".join(map(str, shape)) or "scalar"
 
 

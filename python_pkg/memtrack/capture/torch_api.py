@@ -5,8 +5,10 @@ Nothing else in memtrack names a private attribute of torch.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import torch
@@ -81,8 +83,40 @@ def caller_kwargs() -> dict[str, Any]:
 
     Global pre-hooks are not given them. They are a variable of the frame that runs the hook.
     """
-    kwargs = sys._getframe(2).f_locals.get("kwargs")
-    return kwargs if isinstance(kwargs, dict) else {}
+    frame = sys._getframe(1)
+    for _ in range(_HOOK_DEPTH):
+        if frame.f_code in _HOOK_RUNNERS or frame.f_code.co_name == "inner":
+            kwargs = frame.f_locals.get("kwargs")
+            return kwargs if type(kwargs) is dict else {}
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return {}
+
+
+def calls_module(code: CodeType) -> bool:
+    """Tell whether a frame of this code is the call of a module, its `self`."""
+    return code in _HOOK_RUNNERS
+
+
+_HOOK_RUNNERS = frozenset({torch.nn.Module._call_impl.__code__})
+_HOOK_DEPTH = 6
+
+
+def is_tracing() -> bool:
+    """Tell whether `torch.jit.trace` is writing down what this thread does."""
+    return _C._get_tracing_state() is not None
+
+
+@contextlib.contextmanager
+def untraced() -> Iterator[None]:
+    """Hide what is done inside from `torch.jit.trace`."""
+    state = _C._get_tracing_state()
+    _C._set_tracing_state(None)
+    try:
+        yield
+    finally:
+        _C._set_tracing_state(state)
 
 
 def register_optimizer_hooks(
@@ -95,14 +129,17 @@ def register_optimizer_hooks(
     ]
 
 
+CAN_TELL_SAVED_TENSOR_HOOKS = hasattr(_autograd, "_top_saved_tensors_default_hooks")
+"""Whether the innermost pair of saved-tensor hooks can be read (torch 2.2 and later)."""
+
+
 def top_saved_tensor_hooks() -> tuple[Any, Any] | None:
     """Return the innermost (pack, unpack) pair of this thread; None without one or if unknown."""
-    top = getattr(_autograd, "_top_saved_tensors_default_hooks", None)
-    if top is None:
+    if not CAN_TELL_SAVED_TENSOR_HOOKS:
         return None
     for arguments in ((True,), ()):
         try:
-            pair = top(*arguments)
+            pair = _autograd._top_saved_tensors_default_hooks(*arguments)
         except TypeError:
             continue
         return tuple(pair) if pair else None
@@ -121,9 +158,9 @@ def pop_saved_tensor_hooks() -> None:
 
 def is_compiled_module(module: torch.nn.Module) -> bool:
     """Tell whether `module` runs through `torch.compile`."""
-    if getattr(module, "_compiled_call_impl", None) is not None:
+    if module.__dict__.get("_compiled_call_impl") is not None:
         return True
-    return type(module).__name__ == "OptimizedModule" and hasattr(module, "_orig_mod")
+    return type(module).__name__ == "OptimizedModule" and "_orig_mod" in module._modules
 
 
 def is_scripted_module(module: torch.nn.Module) -> bool:

@@ -20,6 +20,7 @@ _SENTENCES = {
     "saved_hooks_disabled": text(
         "What was saved for backward was not seen: hooks on saved tensors are disabled here."
     ),
+    "gave_up": text("memtrack failed while it recorded and stopped there; the run went on."),
     "full": text("The recording was full and ended by itself."),
 }
 

@@ -342,3 +342,139 @@ def test_error_of_a_users_hook_reaches_the_user():
     model[0].register_forward_hook(refuse)
     with pytest.raises(ValueError, match="the user's hook"):
         recorded(model, lambda: model(torch.randn(2, 4)))
+
+
+def test_evaluation_between_epochs_is_told_apart_from_training():
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def run():
+        for _ in range(2):
+            for _ in range(3):
+                optimizer.zero_grad()
+                model(torch.randn(2, 4)).sum().backward()
+                optimizer.step()
+            with torch.no_grad():
+                for _ in range(2):
+                    model(torch.randn(2, 4))
+
+    assert recorded(model, run).steps == 10
+
+
+def test_a_teacher_without_gradients_is_part_of_the_step():
+    models = [nn.Linear(4, 4), nn.Linear(4, 4)]
+    optimizer = torch.optim.SGD(models[1].parameters(), lr=0.1)
+
+    def run():
+        for _ in range(3):
+            x = torch.randn(2, 4)
+            with torch.no_grad():
+                target = models[0](x)
+            optimizer.zero_grad()
+            functional.mse_loss(models[1](x), target).backward()
+            optimizer.step()
+
+    assert recorded(models, run).steps == 3
+
+
+def test_parameters_of_a_model_that_is_not_tracked_are_not_activations():
+    tracked, other = nn.Linear(8, 8), nn.Linear(8, 100)
+    data = recorded(tracked, lambda: other(tracked(torch.randn(2, 8))).sum().backward())
+    weight = data.allocations["bytes"] == 8 * 100 * 4
+    before = data.allocations["start"] == -1
+    assert Category.ACTIVATION not in data.allocations["category"][weight & before]
+    assert Category.PARAMETER in data.allocations["category"][weight & before]
+
+
+def test_nested_tensors_of_the_strided_kind():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=True).eval()
+    mask = torch.tensor([[False, False, True], [False, True, True]])
+
+    def run():
+        with torch.no_grad():
+            model(torch.randn(2, 3, 8), src_key_padding_mask=mask)
+
+    recorded(model, run)
+
+
+def test_transforms_on_another_thread():
+    model, found = nn.Linear(4, 4), []
+
+    def transform():
+        found.append(torch.func.grad(lambda x: (x**2).sum())(torch.ones(2)).tolist())
+
+    def run():
+        worker = threading.Thread(target=transform)
+        worker.start()
+        worker.join()
+
+    recorded(model, run)
+    assert found == [[2.0, 2.0]]
+
+
+def test_output_that_is_a_mesh_of_dataclasses_is_read_once():
+    import time
+    from dataclasses import dataclass, field
+
+    @dataclass
+    class Node:
+        tensor: torch.Tensor
+        others: list = field(default_factory=list)
+
+    nodes = [Node(torch.zeros(1)) for _ in range(60)]
+    for node in nodes:
+        node.others = nodes
+
+    class Mesh(nn.Module):
+        def forward(self, x):
+            return nodes
+
+    model = Mesh()
+    began = time.perf_counter()
+    recorded(model, lambda: model(torch.ones(1)))
+    assert time.perf_counter() - began < 20
+
+
+def test_recordings_that_do_not_end_in_order_leave_nothing():
+    model = nn.Linear(4, 4)
+    first, second = Recorder(model), Recorder(model)
+    first.enter()
+    second.enter()
+    first.leave()
+    first.finish()
+    model(torch.randn(2, 4)).sum().backward()
+    assert torch.func.grad(lambda x: (x**2).sum())(torch.ones(1)).tolist() == [2.0]
+    second.leave()
+    data = second.finish()
+    check_recording(data)
+    assert len(data.calls) == 1
+
+
+def test_a_failure_of_ours_is_told_in_one_line_and_the_run_goes_on(monkeypatch, capsys):
+    model = nn.Linear(4, 4)
+    recorder = Recorder(model)
+    recorder.enter()
+
+    def fail(*_):
+        raise AssertionError("a bug of ours")
+
+    monkeypatch.setattr(recorder._observer.calls, "begin", fail)
+    output = model(torch.randn(2, 4))
+    output.sum().backward()
+    assert output.shape == (2, 4)
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "memtrack has stopped recording (AssertionError: a bug of ours). Your run goes on."
+    ]
+    recorder.leave()
+    data = recorder.finish()
+    assert data.facts.state == "failed"
+    assert "gave_up" in notices(data)
+
+
+def test_two_optimizers_make_one_step_also_where_no_model_is_named():
+    models = [nn.Linear(4, 4), nn.Linear(4, 1)]
+    optimizers = [torch.optim.Adam(model.parameters()) for model in models]
+    data = recorded(None, lambda: adversarial(*models, optimizers, 3))
+    assert data.steps in (2, 3)
