@@ -1,5 +1,5 @@
 // What the report looks like, as pictures. After a change that is meant, take them again:
-// make browser PLAYWRIGHT_ARGS="looks --update-snapshots"
+// make browser PLAYWRIGHT_ARGS="looks --update-snapshots=all"
 import type { Locator } from '@playwright/test';
 import { expect, test } from '@playwright/test';
 

@@ -8,8 +8,8 @@ import { savedNotebook } from './support/notebooks';
 import { Timeline } from './support/timeline';
 
 const FOLDER = path.join(__dirname, '../../docs/images');
-// The fonts that come with the test server, for the same pictures on every machine.
-const FONTS = { 'ui-font-family': '"Noto Sans SC Variable", "DejaVu Sans"' };
+// What JupyterLab looks like on most machines; the last comes with the test server.
+const FONTS = { 'ui-font-family': '"Liberation Sans", Arial, "DejaVu Sans"' };
 
 const lab = sharedLab({
   settings: { '@jupyterlab/apputils-extension:themes': { overrides: FONTS } }
