@@ -54,7 +54,7 @@ class Plan:
         return text(
             "Nothing is being recorded. Latest: {label}, steps: {steps}, {state}. %memtrack shows it.",
             label=data.facts.label,
-            steps=data.steps,
+            steps=data.steps_run,
             state=_STATES.get(data.facts.state, data.facts.state),
         )
 
