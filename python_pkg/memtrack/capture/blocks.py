@@ -75,12 +75,9 @@ class Blocks:
             return False
         if self._dead:
             self.bury()
-        try:
-            storage = tensor.untyped_storage()
-        except (RuntimeError, NotImplementedError):
-            return False
-        one = self._watched.get(storage._cdata)
-        return one is not None and one.size == storage.nbytes()
+        storage = storage_of(tensor)
+        one = None if storage is None else self._watched.get(storage._cdata)
+        return one is not None and bool(one.size == storage.nbytes())
 
     def sight(self, tensor: torch.Tensor, layer: int = -1, call: int = -1, stack: int = -1) -> int:
         """Return the allocation of a plain tensor's storage, watching it from now on.
@@ -120,10 +117,6 @@ class Blocks:
         """Stop watching; what is alive stays alive in the recording."""
         self.bury()
         self._watched.clear()
-
-    def alive(self) -> int:
-        """Return how many storages are watched and alive."""
-        return len(self._watched)
 
     def _is_watched(self, device_type: str) -> bool:
         return device_type != "meta" if self._follows_life else device_type == "cuda"
