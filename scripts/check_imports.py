@@ -23,8 +23,8 @@ PYTHON_BASE = ("errors", "units", "i18n", "_version", "_frontend")
 PYTHON_ORDER = (
     "base",
     "recording",
-    "readers",
     "allocator",
+    "readers",
     "analysis",
     "diagnosis",
     "remedies",
@@ -32,6 +32,7 @@ PYTHON_ORDER = (
     "capture",
     "prediction",
     "history",
+    "exports",
     "reports",
     "api",
 )

@@ -34,6 +34,12 @@ export function categoryName(id: string, trans: TranslationBundle): string {
       return trans.__('autocast copies');
     case 'activation':
       return trans.__('activations');
+    case 'recomputed':
+      return trans.__('recomputed activations');
+    case 'output':
+      return trans.__('outputs');
+    case 'communication':
+      return trans.__('communication buffers');
     case 'input':
       return trans.__('batch');
     case 'temporary':

@@ -12,7 +12,10 @@ export const CATEGORY_IDS = [
   'input',
   'workspace',
   'cast_weight',
-  'other'
+  'other',
+  'recomputed',
+  'output',
+  'communication'
 ] as const;
 
 /** What a byte is for. */
@@ -31,8 +34,11 @@ export const CATEGORIES_DRAWN: readonly CategoryId[] = [
   'optimizer_state',
   'cast_weight',
   'activation',
+  'recomputed',
+  'output',
   'input',
   'temporary',
+  'communication',
   'workspace',
   'other',
   'unknown'

@@ -29,6 +29,12 @@ class Category(IntEnum):
     """The 16-bit copy of a parameter that autocast keeps."""
     OTHER = 10
     """Tensors of the notebook that belong to none of the above."""
+    RECOMPUTED = 11
+    """Made in backward by activation checkpointing, which runs the forward again."""
+    OUTPUT = 12
+    """What the model returned to the training loop, such as logits and loss, saved or not."""
+    COMMUNICATION = 13
+    """Buffers of gradient buckets and collectives, as far as the allocator sees them."""
 
     @property
     def id(self) -> str:
@@ -70,3 +76,15 @@ class CallKind(IntEnum):
     FORWARD = 0
     RECOMPUTE = 1
     """Run again during backward by activation checkpointing."""
+
+
+class ReadingKind(IntEnum):
+    """Why the allocator's statistics were read."""
+
+    START = 0
+    PHASE = 1
+    """A phase has ended."""
+    STEP = 2
+    """A step has ended."""
+    MARK = 3
+    END = 4

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memtrack.recording.categories import Category, EventKind, PhaseKind
+from memtrack.recording.categories import Category, EventKind, PhaseKind, ReadingKind
 from memtrack.recording.tables import TABLES, Array, Table
 
 STATES = ("recording", "complete", "interrupted", "failed")
@@ -104,6 +104,21 @@ class RecordingData:
         return self.tables["stacks"]
 
     @property
+    def segments(self) -> Table:
+        """Memory the caching allocator took from the device."""
+        return self.tables["segments"]
+
+    @property
+    def readings(self) -> Table:
+        """Moments at which the allocator's statistics were read."""
+        return self.tables["readings"]
+
+    @property
+    def statistics(self) -> Table:
+        """What the allocator's statistics were at each reading."""
+        return self.tables["statistics"]
+
+    @property
     def cuts(self) -> int:
         """The last cut: the number of events."""
         return len(self.events)
@@ -145,6 +160,7 @@ def check(data: RecordingData) -> None:
     _check_references(data)
     _check_values(data)
     _check_lives(data)
+    _check_segments(data)
     _check_phases(data)
     _check_windows(data)
     _check_layers(data)
@@ -166,6 +182,10 @@ _REFERENCES = {
     ("saved", "call"): "calls",
     ("saved", "allocation"): "allocations",
     ("samples", "device"): "devices",
+    ("segments", "device"): "devices",
+    ("segments", "stack"): "stacks",
+    ("readings", "device"): "devices",
+    ("statistics", "reading"): "readings",
     ("stacks", "frame"): "frames",
     ("stacks", "parent"): "stacks",
 }
@@ -180,6 +200,9 @@ _STRINGS = (
     ("marks", "label"),
     ("devices", "kind"),
     ("devices", "name"),
+    ("segments", "pool"),
+    ("readings", "label"),
+    ("statistics", "name"),
     ("frames", "file"),
     ("frames", "function"),
 )
@@ -198,8 +221,17 @@ def _assert_within(references: Array, rows: int, where: str) -> None:
         assert int(references.max()) < rows, f"{where} points past the end"
 
 
-_CODES = (("allocations", "category", Category), ("phases", "kind", PhaseKind))
-_SIZES = (("events", "bytes"), ("allocations", "bytes"), ("layers", "parameters"))
+_CODES = (
+    ("allocations", "category", Category),
+    ("phases", "kind", PhaseKind),
+    ("readings", "kind", ReadingKind),
+)
+_SIZES = (
+    ("events", "bytes"),
+    ("allocations", "bytes"),
+    ("segments", "bytes"),
+    ("layers", "parameters"),
+)
 LARGEST_TOTAL = 2**62
 """Bytes: sums and differences of no two figures leave int64."""
 
@@ -233,6 +265,22 @@ def _check_lives(data: RecordingData) -> None:
     assert (np.diff(events["time_ns"]) >= 0).all(), "events are out of order"
 
 
+_SEGMENT_EDGES = (
+    ("start", (EventKind.SEGMENT_ALLOC, EventKind.SEGMENT_MAP)),
+    ("end", (EventKind.SEGMENT_FREE, EventKind.SEGMENT_UNMAP)),
+)
+
+
+def _check_segments(data: RecordingData) -> None:
+    segments, kind = data.segments, data.events["kind"]
+    assert (segments["start"] >= -1).all(), "a segment starts outside the recording"
+    assert (segments["start"] < segments["end"]).all(), "a segment ends before it starts"
+    assert (segments["end"] <= data.cuts).all(), "a segment ends outside the recording"
+    for edge, kinds in _SEGMENT_EDGES:
+        at = segments[edge][(segments[edge] >= 0) & (segments[edge] < data.cuts)]
+        assert np.isin(kind[at], kinds).all(), f"a segment's {edge} is not an event of segments"
+
+
 def _check_phases(data: RecordingData) -> None:
     phases = data.phases
     if not len(phases):
@@ -254,6 +302,7 @@ _CUTS = (
     ("saved", "cut"),
     ("marks", "cut"),
     ("samples", "cut"),
+    ("readings", "cut"),
 )
 
 

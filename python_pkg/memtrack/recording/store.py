@@ -23,13 +23,13 @@ import numpy as np
 
 from memtrack.errors import NewerFormat, UnreadableFile
 from memtrack.i18n import text
-from memtrack.recording.categories import Category, PhaseKind
+from memtrack.recording.categories import Category, PhaseKind, ReadingKind
 from memtrack.recording.data import EVIDENCE, STATES, Facts, Notice, RecordingData
 from memtrack.recording.tables import TABLES, Array, Table, whole_numbers
 from memtrack.units import format_bytes
 
 SCHEMA = "memtrack.recording"
-VERSION = (1, 0)
+VERSION = (1, 1)
 SUFFIX = ".memtrack"
 
 MOST_BYTES = 4 << 30
@@ -241,7 +241,11 @@ def _of_type(value: Any, kind: type | tuple[type, ...], where: str) -> Any:
 
 def _known_codes(table: str, columns: dict[str, Array]) -> dict[str, Array]:
     """Replace the codes that a newer minor version added by the one for anything else."""
-    known = {"allocations": ("category", Category.UNKNOWN), "phases": ("kind", PhaseKind.OTHER)}
+    known = {
+        "allocations": ("category", Category.UNKNOWN),
+        "phases": ("kind", PhaseKind.OTHER),
+        "readings": ("kind", ReadingKind.PHASE),
+    }
     if table in known and known[table][0] in columns:
         column, rest = known[table]
         codes = columns[column]

@@ -135,6 +135,37 @@ DEVICES = _columns(
 )
 """The devices whose memory was watched."""
 
+SEGMENTS = _columns(
+    device="<i2",
+    address="<u8",
+    bytes="<i8",
+    start="<i8",  # event that took it from the device; -1: before the recording
+    end="<i8",  # event that gave it back; the number of events: still held at the end
+    stream="<i8",
+    pool="<i4",  # string: id of a private pool such as `0.1`; -1: the default pool
+    small=ColumnSpec("u1"),  # 1: of the pool for blocks of up to 1 MiB
+    expandable=ColumnSpec("u1"),  # 1: a mapped range of an expandable segment
+    stack="<i4",
+)
+"""Memory the caching allocator took from the device: `cudaMalloc`ed, or mapped ranges. Held at cut
+c: start < c <= end. Their sum at a cut is what is reserved. Empty where there is no such history."""
+
+READINGS = _columns(
+    cut="<i8",
+    time_ns="<i8",
+    device="<i2",
+    kind="u1",  # ReadingKind
+    label="<i4",  # string: the label of a mark
+)
+"""Moments at which the allocator's own statistics were read."""
+
+STATISTICS = _columns(
+    reading="<i4",
+    name="<i4",  # string such as `allocated_bytes.all.peak`, as `torch.cuda.memory_stats` has it
+    value="<i8",
+)
+"""What each reading said: a row a statistic, zeros left out."""
+
 FRAMES = _columns(file="<i4", function="<i4", line="<i4")
 """Lines of source, each once."""
 
@@ -152,6 +183,9 @@ TABLES: Mapping[str, Mapping[str, ColumnSpec]] = MappingProxyType(
         "marks": MARKS,
         "samples": SAMPLES,
         "devices": DEVICES,
+        "segments": SEGMENTS,
+        "readings": READINGS,
+        "statistics": STATISTICS,
         "frames": FRAMES,
         "stacks": STACKS,
     }
