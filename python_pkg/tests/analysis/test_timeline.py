@@ -9,7 +9,7 @@ from synthetic import Category, EventKind, PhaseKind, Script
 
 from memtrack.analysis import live_set, step_ns, timeline
 from memtrack.analysis.device import analyse_device, devices_in_order
-from memtrack.analysis.ranges import largest_in_ranges, smallest_cover
+from memtrack.analysis.ranges import largest_in_ranges, smallest_cover, where_largest
 from memtrack.analysis.sites import sites
 from memtrack.analysis.timeline import extreme_cuts
 
@@ -92,6 +92,9 @@ def test_largest_in_ranges(pairs):
     first, last = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     expected = [max(values[low : high + 1]) for low, high in pairs]
     assert largest_in_ranges(values, first, last).tolist() == expected
+    coarse = values // 20  # many equal values: the earliest is found
+    places = [max(range(low, high + 1), key=lambda i: (coarse[i], -i)) for low, high in pairs]
+    assert where_largest(coarse, first, last).tolist() == places
 
 
 @given(ranges, st.sets(st.integers(0, 40)))
