@@ -1,0 +1,460 @@
+"""The CUDA caching allocator as a simulator: what it reserves for a sequence of requests.
+
+After `c10/cuda/CUDACachingAllocator.cpp` (read from torch 2.4 to 2.12): best fit by stream, size and
+address; small, large and private pools; splitting and merging; expandable segments; rounding to
+divisions of powers of two; `max_split_size`; garbage collection below a memory fraction; and, when
+the device is full, giving back cached blocks and trying again. Private pools of graphs take part in
+expandable segments as in torch 2.6 and later.
+
+    allocator = CachingAllocator(Settings(), capacity=80 << 30)
+    block = allocator.malloc(3 << 20)
+    allocator.free(block)
+    allocator.reserved  # 20 MiB
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator
+
+from memtrack.allocator import expandable, rules
+from memtrack.allocator.blocks import (
+    ADDRESS_BITS,
+    FREE,
+    LIVE,
+    PENDING,
+    UNMAPPED,
+    Block,
+    Group,
+    Pool,
+    Segment,
+)
+from memtrack.allocator.settings import UNLIMITED, Settings
+from memtrack.errors import MemtrackError
+from memtrack.i18n import text
+from memtrack.recording.categories import EventKind
+from memtrack.units import format_bytes
+
+FIRST_ADDRESS = 1 << 56
+"""Where addresses of our own begin: above all that a device hands out, so that both can be mixed."""
+ADDRESS_SPACE = 1 << 47
+"""Bytes of an expandable segment's address space where the size of the device is not known."""
+
+
+class SimulatedOutOfMemory(MemtrackError):
+    """The simulated device had no room; sizes in bytes. The allocator goes on as torch's would."""
+
+    def __init__(self, requested: int, wanted: int, reserved: int, allocated: int) -> None:
+        super().__init__(
+            text(
+                "{wanted} cannot be reserved on the simulated device: {reserved} are reserved already.",
+                wanted=format_bytes(wanted),
+                reserved=format_bytes(reserved),
+            )
+        )
+        self.requested = requested
+        self.wanted = wanted
+        """What the device was asked for: the size in torch's own message."""
+        self.reserved = reserved
+        self.allocated = allocated
+
+
+class CachingAllocator:
+    """One device. All sizes in bytes; `capacity` is what the device can give, None: no limit.
+
+    `total` is the whole device, of which `settings.memory_fraction` is a share; `capacity` if left out.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        capacity: int | None = None,
+        total: int | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.capacity = UNLIMITED if capacity is None else capacity
+        self.total = capacity if total is None else total
+        self.reserved = 0
+        """Bytes of segments and mapped pages."""
+        self.allocated = 0
+        """Bytes of blocks handed out, those that wait for a stream included."""
+        self.peak_reserved = 0
+        self.peak_allocated = 0
+        self.retries = 0
+        """Times the cache was given back because the device was full (num_alloc_retries)."""
+        self.log: Callable[[EventKind, int, int, int], object] | None = None
+        """Told (kind, address, bytes, stream) of each segment taken or given back."""
+        self._segments: dict[int, Segment] = {}
+        self._groups: dict[tuple[Hashable, bool, int], Group] = {}
+        self._pools: dict[tuple[Hashable, bool], Pool] = {}
+        self._freeable: set[Hashable] = {None}
+        self._pending: dict[Block, None] = {}
+        self._next_address = FIRST_ADDRESS
+        self._hint = (-1, 0)
+        self._allowed = self._allowed_bytes()
+        self._collects = self.settings.garbage_collection_threshold > 0 and self._allowed >= 0
+        plain = self.settings.max_split_size == UNLIMITED and not self.settings.expandable_segments
+        self._plain = plain and not self._collects
+        self._rounded: dict[int, int] = {}
+
+    def _allowed_bytes(self) -> int:
+        fraction = self.settings.memory_fraction
+        return -1 if fraction is None or self.total is None else int(fraction * self.total)
+
+    def malloc(self, size: int, stream: int = 0, pool: Hashable = None) -> Block:
+        """Hand out a block for `size` bytes; `pool` is None or the id of a private pool.
+
+        Raises SimulatedOutOfMemory where torch would raise OutOfMemoryError.
+        """
+        rounded = self._rounded.get(size)
+        if rounded is None:
+            rounded = self._rounded[size] = rules.round_size(size, self.settings)
+        small = rounded <= rules.SMALL_SIZE
+        group = self._groups.get((pool, small, stream)) or self._group(pool, small, stream)
+        block = self._cached(group, rounded) or self._fresh(group, size, rounded)
+        rest = block.size - rounded
+        if rest and self._splits(block, rounded, rest, small):
+            remainder = block.cut(rounded, FREE)
+            remainder.born = group.pool.searches
+            group.insert(remainder)
+        block.state = LIVE
+        block.requested = size
+        self.allocated += block.size
+        if self.allocated > self.peak_allocated:
+            self.peak_allocated = self.allocated
+        return block
+
+    def free(self, block: Block) -> None:
+        """Take a block back; it can be handed out again at once."""
+        if block.state == PENDING:
+            self._pending.pop(block, None)
+        elif block.state != LIVE:
+            raise ValueError(f"{block!r} is not handed out")
+        self.allocated -= block.size
+        block.state = FREE
+        group = block.segment.group
+        following = block.next
+        if following is not None and following.state == FREE:
+            group.remove(following)
+            block.absorb_next()
+        before = block.previous
+        if before is not None and before.state == FREE:
+            group.remove(before)
+            before.absorb_next()
+            block = before
+        block.born = group.pool.searches
+        group.insert(block)
+
+    def free_later(self, block: Block) -> None:
+        """Take a block back that another stream still uses: reusable after `free` or `synchronize`."""
+        if block.state != LIVE:
+            raise ValueError(f"{block!r} is not handed out")
+        block.state = PENDING
+        self._pending[block] = None
+
+    def synchronize(self) -> None:
+        """Wait for every stream: what was freed later is free."""
+        for block in tuple(self._pending):
+            self.free(block)
+
+    def empty_cache(self) -> None:
+        """Give back all that no live block holds, as `torch.cuda.empty_cache()` does."""
+        self.synchronize()
+        for group in tuple(self._groups.values()):
+            if group.pool.identifier in self._freeable:
+                self._release_all(group)
+
+    def release_pool(self, pool: Hashable) -> None:
+        """Say that the graphs of a private pool are gone: its cached memory may be given back."""
+        self._freeable.add(pool)
+
+    def release_at(self, address: int) -> bool:
+        """Give back the segment at `address`; return whether there was one, free and not expandable."""
+        segment = self._segments.get(address)
+        if segment is None or segment.expandable or not _is_idle(segment.head):
+            return False
+        self._release(segment.head)
+        return True
+
+    def expect(self, address: int, size: int) -> None:
+        """Place the next segment at `address` if it is of `size` bytes, as it was recorded."""
+        self._hint = (address, size)
+
+    def segments(self) -> Iterator[Segment]:
+        """Go through the segments by address."""
+        for address in sorted(self._segments):
+            yield self._segments[address]
+
+    def live_blocks(self) -> Iterator[Block]:
+        """Go through what is handed out, by address."""
+        for segment in self.segments():
+            yield from (block for block in segment.blocks() if block.state in (LIVE, PENDING))
+
+    def adopt(
+        self,
+        address: int,
+        ranges: Iterable[tuple[int, int]],
+        small: bool,
+        stream: int = 0,
+        pool: Hashable = None,
+        expandable_segment: bool = False,
+    ) -> Segment:
+        """Take over a segment that was there before, free; `carve` hands out its blocks.
+
+        `ranges` are its mapped (address, bytes): one, all of it, unless it is expandable.
+        """
+        group = self._groups.get((pool, small, stream)) or self._group(pool, small, stream)
+        if not expandable_segment:
+            size = sum(size for _, size in ranges)
+            return self._add(group, address, size)
+        segment = self._reserve_space(group, address)
+        for begin, size in ranges:
+            block = _block_at(segment, begin)
+            if block.address < begin:
+                block = block.cut(begin - block.address, UNMAPPED)
+                group.insert_unmapped(block)
+            self._count(expandable.mapped_size(block, size), EventKind.SEGMENT_MAP, begin, stream)
+            expandable.map_block(block, expandable.mapped_size(block, size))
+        return segment
+
+    def carve(self, segment: Segment, address: int, size: int, requested: int) -> Block | None:
+        """Hand out `size` bytes at `address` of an adopted segment; None where they are not free."""
+        block = _block_at(segment, address)
+        if block.state != FREE or block.address + block.size < address + size:
+            return None
+        group = segment.group
+        group.remove(block)
+        if block.address < address:
+            rest = block.cut(address - block.address, FREE)
+            group.insert(block)
+            block = rest
+        if block.size > size:
+            group.insert(block.cut(size, FREE))
+        block.state = LIVE
+        block.requested = requested
+        self.allocated += size
+        self.peak_allocated = max(self.peak_allocated, self.allocated)
+        return block
+
+    # ------------------------------------------------------------------ finding a block
+
+    def _cached(self, group: Group, rounded: int) -> Block | None:
+        """Take the best fit off the free list (get_free_block)."""
+        keys, blocks = group.keys, group.blocks
+        if self._collects:
+            group.pool.searches += 1
+        place = bisect_left(keys, rounded << ADDRESS_BITS)
+        if place == len(keys):
+            return None
+        if not self._plain or blocks[place].segment.expandable:
+            place = self._choose(blocks, place)
+            if place < 0 or self._too_large(blocks[place].size, rounded):
+                return None
+        del keys[place]
+        return blocks.pop(place)
+
+    def _choose(self, blocks: list[Block], place: int) -> int:
+        """Return which block to take, from the best fit on; -1: none of them."""
+        if not blocks[place].segment.expandable:
+            return place
+        if not self.settings.expandable_segments:
+            while place < len(blocks) and blocks[place].segment.expandable:
+                place += 1
+            return place if place < len(blocks) else -1
+        while (
+            blocks[place].segment.expandable
+            and place + 1 < len(blocks)
+            and _expandable_size(blocks[place + 1]) < _expandable_size(blocks[place])
+        ):
+            place += 1
+        return place
+
+    def _too_large(self, size: int, rounded: int) -> bool:
+        limit = self.settings.max_split_size
+        if rounded < limit:
+            return size >= limit
+        return size >= rounded + self.settings.max_non_split_rounding
+
+    def _splits(self, block: Block, rounded: int, rest: int, small: bool) -> bool:
+        if self._plain and not block.segment.expandable:  # the rule without its call
+            return small or rest > rules.SMALL_SIZE
+        on = self.settings.expandable_segments
+        return rules.should_split(block.size, rounded, small, on, self.settings)
+
+    # ------------------------------------------------------------------ asking the device
+
+    def _fresh(self, group: Group, size: int, rounded: int) -> Block:
+        """Take memory from the device, giving back the cache where that helps (malloc)."""
+        if self._collects:
+            self._collect_garbage()
+        block = self._take(group, rounded)
+        if block is None and self._release_fitting(group, rounded):
+            block = self._take(group, rounded)
+        if block is None:
+            self.empty_cache()
+            self.retries += 1
+            block = self._take(group, rounded)
+        if block is None:
+            wanted = rules.segment_size(rounded, self.settings)
+            raise SimulatedOutOfMemory(size, wanted, self.reserved, self.allocated)
+        return block
+
+    def _take(self, group: Group, rounded: int) -> Block | None:
+        """Take a segment or pages for `rounded` bytes, None where the device is full (alloc_block)."""
+        size = rules.segment_size(rounded, self.settings)
+        if 0 <= self._allowed < self.reserved + size:
+            return None
+        if self.settings.expandable_segments:
+            return self._take_pages(group, rounded)
+        if self.reserved + size > self.capacity:
+            return None
+        segment = self._add(group, self._address_for(size), size)
+        group.remove(segment.head)
+        return segment.head
+
+    def _add(self, group: Group, address: int, size: int) -> Segment:
+        segment = self._segments[address] = Segment(group, address, size)
+        segment.head.born = group.pool.searches
+        group.insert(segment.head)
+        self._count(size, EventKind.SEGMENT_ALLOC, address, group.stream)
+        return segment
+
+    def _take_pages(self, group: Group, rounded: int) -> Block | None:
+        block = expandable.place_for(group, rounded)
+        if block is None:
+            block = self._reserve_space(group, self._address_for(0)).head
+        while block.state == UNMAPPED or block.size < rounded:
+            unmapped = block if block.state == UNMAPPED else block.next
+            assert unmapped is not None
+            missing = rounded - (0 if unmapped is block else block.size)
+            mapped = expandable.mapped_size(unmapped, missing)
+            if self.reserved + mapped > self.capacity:
+                return None
+            self._count(mapped, EventKind.SEGMENT_MAP, unmapped.address, group.stream)
+            block = expandable.map_block(unmapped, mapped)
+            block.born = group.pool.searches
+        group.remove(block)
+        return block
+
+    def _reserve_space(self, group: Group, address: int) -> Segment:
+        page = rules.page_size(group.small, self.settings)
+        space = ADDRESS_SPACE if self.total is None else self.total + self.total // 8
+        segment = Segment(group, address, max(-(-space // page), 1) * page, page)
+        self._segments[address] = segment
+        group.insert_unmapped(segment.head)
+        return segment
+
+    def _address_for(self, size: int) -> int:
+        """Return the address expected for a segment of `size` bytes, else one of our own."""
+        address, expected = self._hint
+        self._hint = (-1, 0)
+        if size and size == expected and self._is_vacant(address, size):
+            return address
+        address = self._next_address
+        # Address space of expandable segments is larger than any device.
+        self._next_address += size or ADDRESS_SPACE * 2
+        return address
+
+    def _is_vacant(self, address: int, size: int) -> bool:
+        return all(
+            s.address + s.size <= address or address + size <= s.address
+            for s in self._segments.values()
+        )
+
+    # ------------------------------------------------------------------ giving back
+
+    def _release_all(self, group: Group) -> None:
+        for block in tuple(group.blocks):
+            segment = block.segment
+            if not segment.expandable:
+                if block.whole:
+                    self._release(block)
+                continue
+            address, size = expandable.pages_inside(block)
+            if size:
+                expandable.unmap_block(block)
+                self._count(-size, EventKind.SEGMENT_UNMAP, address, group.stream)
+                if segment.head.state == UNMAPPED and segment.head.whole:
+                    group.unmapped.remove(segment.head)
+                    del self._segments[segment.address]
+
+    def _release(self, block: Block) -> None:
+        """Give back the segment that is this one free block (release_block)."""
+        segment = block.segment
+        segment.group.remove(block)
+        del self._segments[segment.address]
+        stream = segment.group.stream
+        self._count(-segment.size, EventKind.SEGMENT_FREE, segment.address, stream)
+
+    def _release_fitting(self, group: Group, rounded: int) -> bool:
+        """Give back oversize blocks, no more than needed (release_available_cached_blocks)."""
+        limit = self.settings.max_split_size
+        if limit == UNLIMITED:
+            return False
+        size = max(rounded, limit)
+        whole = [b for b in group.blocks if b.whole and not b.segment.expandable]
+        fitting = next((block for block in whole if block.size >= size), None)
+        if fitting is not None:
+            self._release(fitting)
+            return True
+        released = 0
+        for block in reversed(whole):
+            if released >= size or block.size < limit:
+                break
+            released += block.size
+            self._release(block)
+        return released >= size
+
+    def _collect_garbage(self) -> None:
+        """Give back large blocks older than the average (garbage_collect_cached_blocks)."""
+        threshold = int(self.settings.garbage_collection_threshold * self._allowed)
+        target = self.reserved - threshold
+        large = self._pools.get((None, False))
+        if target <= 0 or large is None:
+            return
+        idle = [
+            (large.searches - block.born, block)
+            for other in self._groups.values()
+            if other.pool is large
+            for block in other.blocks
+            if block.whole and not block.segment.expandable
+        ]
+        while target > 0 and idle:
+            average = sum(age for age, _ in idle) / len(idle)
+            old = [block for age, block in idle if age >= average]
+            idle = [(age, block) for age, block in idle if age < average]
+            for block in old:
+                target -= block.size
+                self._release(block)
+
+    # ------------------------------------------------------------------ book-keeping
+
+    def _count(self, size: int, kind: EventKind, address: int, stream: int) -> None:
+        self.reserved += size
+        self.peak_reserved = max(self.peak_reserved, self.reserved)
+        if self.log is not None:
+            self.log(kind, address, abs(size), stream)
+
+    def _group(self, identifier: Hashable, small: bool, stream: int) -> Group:
+        pool = self._pools.setdefault((identifier, small), Pool(identifier, small))
+        group = self._groups[identifier, small, stream] = Group(pool, stream)
+        return group
+
+
+def _is_idle(block: Block) -> bool:
+    return block.state == FREE and block.whole
+
+
+def _block_at(segment: Segment, address: int) -> Block:
+    found = segment.head
+    for block in segment.blocks():
+        if block.address > address:
+            break
+        found = block
+    return found
+
+
+def _expandable_size(block: Block) -> int:
+    following = block.next
+    room = following.size if following is not None and following.state == UNMAPPED else 0
+    return block.size + room
