@@ -12,6 +12,7 @@ _NEEDED = {
     "IPython": ("notebook", "api", "cli"),
     "ipywidgets": ("widgets",),
     "pytest_jupyter": ("server",),
+    "pynvml": ("devices",),
     "hypothesis": ("analysis", "recording", "reports", "readers"),
 }
 collect_ignore = [
