@@ -10,6 +10,8 @@ export function partName(id: string, trans: TranslationBundle): string {
       return trans.__('CUDA context');
     case 'process':
       return trans.__('rest of this process');
+    case 'outside':
+      return trans.__('outside the allocator');
     case 'others':
       return trans.__('other processes');
     case 'free':

@@ -10,6 +10,7 @@ from typing import Any
 from memtrack.i18n import text
 from memtrack.reports.clip import with_shorter_names
 from memtrack.reports.fewer import with_fewer_layers, with_fewer_marks, with_fewer_phases
+from memtrack.reports.feweranswers import with_fewer_answers
 from memtrack.reports.payload import encode_report, pack_for_notebook
 from memtrack.reports.report import Report
 from memtrack.reports.thin import thinned_timeline
@@ -79,6 +80,7 @@ def _within(report: Report, bounds: _Bounds) -> Report:
     ]
     report = dataclasses.replace(report, views=views)
     fewer = with_fewer_marks(with_fewer_phases(report, bounds.phases), bounds.phases)
+    fewer = with_fewer_answers(fewer, bounds.phases)
     fewer = with_shorter_names(with_fewer_layers(fewer, bounds.layers), bounds.name)
     if len(fewer.layers.parent) == len(report.layers.parent):
         return fewer

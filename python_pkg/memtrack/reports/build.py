@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtrack.analysis import DRAW_ORDER, Timeline, step_ns
+import numpy as np
+
+from memtrack.analysis import DRAW_ORDER, Timeline, allocated, by_category, step_ns
 from memtrack.analysis.device import DeviceAnalysis, analyse_device, devices_in_order
+from memtrack.analysis.peak import peak_of
 from memtrack.analysis.sites import sites
 from memtrack.analysis.timeline import BUCKETS, MOST_ALLOCATIONS, timeline
 from memtrack.recording import RecordingData
 from memtrack.recording.tables import Array
+from memtrack.reports.found import answers, ledger_report
+from memtrack.reports.lines import grouped_lines, line_levels, line_report
 from memtrack.reports.notices import notice_sentences
 from memtrack.reports.report import (
     Device,
     LayerColumns,
     LayerTree,
-    LedgerPart,
-    LedgerReport,
     MarkList,
     PeakPoint,
     PhaseBands,
@@ -65,30 +68,42 @@ def window_report(
     first = min(max(start, 0), last)
     device = devices_in_order(data)[view]
     window = timeline(data, device, first, min(max(end, first), last), max(buckets, 1))
-    return _timeline(data, window)
+    return _timeline(data, device, window, _groups_of(data, device))
 
 
 _PHASE_COLUMNS = ("start", "end", "start_ns", "end_ns", "kind", "step")
 
 
 def _view(analysis: DeviceAnalysis) -> View:
-    data, peak, ledger = analysis.data, analysis.peak, analysis.ledger
+    data, peak = analysis.data, analysis.peak
     device = data.devices.row(analysis.device)
     name = data.string(device["name"])
     path = data.string(int(data.layers["path"][peak.layer])) if peak.layer >= 0 else ""
-    parts = [LedgerPart(part.id, part.bytes, part.certainty) for part in ledger.parts]
+    lines = line_report(data, analysis.device, peak.cut)
+    groups = grouped_lines(lines, analysis.by_category)
     return View(
         device=Device(data.string(device["kind"]), device["index"], name, device["total"]),
         headline=headline(analysis),
         details=details(analysis),
         peak=PeakPoint(peak.bytes, peak.cut, peak.time_ns, peak.step, peak.phase, peak.layer, path),
-        ledger=LedgerReport(ledger.total, ledger.allocated, parts),
+        ledger=ledger_report(analysis.ledger),
         layers=LayerColumns(analysis.layers.columns, analysis.layers.outside),
-        timeline=_timeline(data, analysis.timeline),
+        timeline=_timeline(data, analysis.device, analysis.timeline, groups),
+        lines=lines,
+        **answers(analysis),
     )
 
 
-def _timeline(data: RecordingData, window: Timeline) -> TimelineReport:
+def _groups_of(data: RecordingData, device: int) -> list[str]:
+    """Return the lines that the report draws its whole timeline by, for a part of it."""
+    peak = peak_of(data, allocated(data, device))
+    lines = line_report(data, device, peak.cut)
+    return grouped_lines(lines, by_category(data, device, np.array([peak.cut]))[0])
+
+
+def _timeline(
+    data: RecordingData, device: int, window: Timeline, groups: list[str]
+) -> TimelineReport:
     points = {name: getattr(window, name) for name in ("cut", "time_ns", "allocated", "layer")}
     if window.reserved is not None:
         points["reserved"] = window.reserved
@@ -110,6 +125,7 @@ def _timeline(data: RecordingData, window: Timeline) -> TimelineReport:
         names=[data.string(row) for row in names],
         omitted_allocations=window.omitted,
         omitted_bytes=window.omitted_bytes,
+        groups=line_levels(data, device, window.cut, groups) if groups else None,
     )
 
 

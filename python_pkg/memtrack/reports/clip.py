@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from memtrack.i18n import Text
 from memtrack.recording.tables import Array
 from memtrack.reports.cells import ELLIPSIS
+from memtrack.reports.feweranswers import clipped_answers
 from memtrack.reports.report import Report, View
 
 
@@ -40,6 +41,7 @@ def with_shorter_names(report: Report, longest: int) -> Report:
 
 
 def _view(view: View, longest: int) -> View:
+    view = clipped_answers(view, lambda name: _clipped(name, longest))
     columns = {name: _column(column, longest) for name, column in view.layers.columns.items()}
     return dataclasses.replace(
         view,
@@ -50,6 +52,10 @@ def _view(view: View, longest: int) -> View:
         ),
         headline=_sentence(view.headline, longest),
         details=_sentences(view.details, longest),
+        growth=[
+            dataclasses.replace(found, sentence=_sentence(found.sentence, longest))
+            for found in view.growth
+        ],
         layers=dataclasses.replace(view.layers, columns=columns),
         timeline=dataclasses.replace(
             view.timeline,

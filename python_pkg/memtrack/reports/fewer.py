@@ -14,6 +14,7 @@ from memtrack.analysis.layers import ADDITIVE
 from memtrack.analysis.totals import sum_by
 from memtrack.recording import PhaseKind
 from memtrack.recording.tables import Array
+from memtrack.reports.feweranswers import placed_answers
 from memtrack.reports.report import (
     LayerColumns,
     LayerTree,
@@ -85,7 +86,7 @@ def _fewer_in_view(view: View, rows: Array, place: Array) -> View:
         else:
             columns[name] = column[rows]
     return dataclasses.replace(
-        view,
+        placed_answers(view, place),
         peak=dataclasses.replace(view.peak, layer=int(place[view.peak.layer])),
         layers=LayerColumns(columns, view.layers.outside),
         timeline=_fewer_in_timeline(view.timeline, place),

@@ -12,14 +12,25 @@
         "device": {"kind", "index", "name", "total": int|-1},
         "headline": Text, "details": [Text],
         "peak": {"bytes", "cut", "time_ns", "step", "phase": "forward"|…, "layer": row|-1},
-        "ledger": {"total", "allocated", "parts": [{"id", "bytes", "certainty"}]},
+        "ledger": {"total", "allocated", "rounding", "parts": [part]},
         "layers": {"columns": {id: column | strings}, "outside": {id: int}},
         "timeline": {"cuts", "duration_ns", "bucket_events", "peak_point",
             "points": {"cut", "time_ns", "allocated", "layer", ["reserved"]: column},
             "categories": {category id: column},
             "allocations": {"start", "end", "bytes", "layer", "category", "site", "name": column},
-            "sites": [str], "names": [str], "omitted_allocations": int, "omitted_bytes": int}}]}
+            "sites": [str], "names": [str], "omitted_allocations": int, "omitted_bytes": int,
+            ["groups": {"names": [str], "bytes": [column]}]},
+        answers (reports/answers.py), each only where there is something to tell:
+        "pools": [{"pool", "small", "stream": str, "reserved", "allocated", "free", "largest_free",
+            "splinters", "segments"}],
+        "growth": [{"sentence": Text, "step_bytes", "bytes", "steps", "layer", "category", "site"}],
+        "peaks": {"step", "kind", "bytes", "cut", "layer": column},
+        "summary": {"readings": {"cut", "time_ns", "kind", "step", "phase": column},
+            "label": strings, "names": [str], "values": column, a row of names for each reading},
+        "lines": {"site": strings, "bytes", "allocations", "category": column,
+            "omitted", "omitted_bytes"}}]}
 
+    part     {"id", "bytes", "certainty", ["details": [part]]}: details sum to their part
     Text     {"en": str, "zh_CN": str, …}: one string in every shipped language
     column   {"column": index of its buffer, "type": "f8"|"i4"|"u4"|"u1", "length": rows}
     strings  {"values": [str, each once], "codes": column of i4 into values, -1 for none}
@@ -35,40 +46,20 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from memtrack.i18n import Text, in_every_language
-from memtrack.recording.tables import Array
-from memtrack.reports.report import SCHEMA, LayerTree, Report, TimelineReport, View
+from memtrack.reports.answerpayload import encode_answers, encode_groups
+from memtrack.reports.encoder import Encoder
+from memtrack.reports.report import (
+    SCHEMA,
+    LayerTree,
+    LedgerPart,
+    LedgerReport,
+    Report,
+    TimelineReport,
+    View,
+)
 
 MIME_TYPE = "application/vnd.memtrack.report.v1+json"
-
-
-class Encoder:
-    """Collects the binary columns of one payload while its JSON is built."""
-
-    def __init__(self) -> None:
-        self.buffers: list[bytes] = []
-
-    def column(self, values: Array | Sequence[int]) -> dict[str, Any]:
-        """Return the reference of a column, its bytes added to `buffers`."""
-        array = np.asarray(values)
-        kind = _wire_type(array.dtype)
-        self.buffers.append(np.ascontiguousarray(array, dtype=f"<{kind}").tobytes())
-        return {"column": len(self.buffers) - 1, "type": kind, "length": len(array)}
-
-    def columns(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the references of several columns; lists of strings become `strings`."""
-        return {
-            name: self.column(values) if isinstance(values, np.ndarray) else self.strings(values)
-            for name, values in columns.items()
-        }
-
-    def strings(self, values: Sequence[str]) -> dict[str, Any]:
-        """Return strings as a dictionary and codes; "" has code -1."""
-        rows: dict[str, int] = {}
-        codes = [rows.setdefault(value, len(rows)) if value else -1 for value in values]
-        return {"values": list(rows), "codes": self.column(np.array(codes, dtype=np.int32))}
 
 
 def encode_report(report: Report) -> tuple[dict[str, Any], list[bytes]]:
@@ -122,16 +113,6 @@ def pack_for_notebook(
     }
 
 
-def _wire_type(dtype: np.dtype[Any]) -> str:
-    if dtype.kind in "b" or dtype == np.uint8:
-        return "u1"
-    if dtype.itemsize <= 4 and dtype.kind == "i":
-        return "i4"
-    if dtype.itemsize <= 4 and dtype.kind == "u":
-        return "u4"
-    return "f8"
-
-
 def _texts(texts: Sequence[Text]) -> list[dict[str, str]]:
     return [in_every_language(text) for text in texts]
 
@@ -150,7 +131,7 @@ def _layer_tree(encoder: Encoder, tree: LayerTree) -> dict[str, Any]:
 
 
 def _view(encoder: Encoder, view: View) -> dict[str, Any]:
-    device, peak, ledger = view.device, view.peak, view.ledger
+    device, peak = view.device, view.peak
     return {
         "device": {
             "kind": device.kind,
@@ -168,23 +149,34 @@ def _view(encoder: Encoder, view: View) -> dict[str, Any]:
             "phase": peak.phase,
             "layer": peak.layer,
         },
-        "ledger": {
-            "total": ledger.total,
-            "allocated": ledger.allocated,
-            "parts": [
-                {"id": part.id, "bytes": part.bytes, "certainty": part.certainty}
-                for part in ledger.parts
-            ],
-        },
+        "ledger": _ledger(view.ledger),
         "layers": {
             "columns": encoder.columns(view.layers.columns),
             "outside": dict(view.layers.outside),
         },
         "timeline": _timeline(encoder, view.timeline),
+        **encode_answers(encoder, view),
     }
 
 
+def _ledger(ledger: LedgerReport) -> dict[str, Any]:
+    return {
+        "total": ledger.total,
+        "allocated": ledger.allocated,
+        "rounding": ledger.rounding,
+        "parts": [_part(part) for part in ledger.parts],
+    }
+
+
+def _part(part: LedgerPart) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": part.id, "bytes": part.bytes, "certainty": part.certainty}
+    if part.details:
+        row["details"] = [_part(detail) for detail in part.details]
+    return row
+
+
 def _timeline(encoder: Encoder, timeline: TimelineReport) -> dict[str, Any]:
+    groups = timeline.groups
     return {
         "cuts": timeline.cuts,
         "duration_ns": timeline.duration_ns,
@@ -197,4 +189,5 @@ def _timeline(encoder: Encoder, timeline: TimelineReport) -> dict[str, Any]:
         "names": list(timeline.names),
         "omitted_allocations": timeline.omitted_allocations,
         "omitted_bytes": timeline.omitted_bytes,
+        **({} if groups is None else {"groups": encode_groups(encoder, groups)}),
     }

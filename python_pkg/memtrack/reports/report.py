@@ -8,6 +8,14 @@ from html import escape
 
 from memtrack.i18n import Text
 from memtrack.recording.tables import Array
+from memtrack.reports.answers import (
+    GrowthFinding,
+    LineGroups,
+    LineReport,
+    NestedPeaks,
+    PoolReport,
+    SummaryReport,
+)
 from memtrack.units import format_bytes
 
 SCHEMA = "memtrack.report/1"
@@ -46,14 +54,16 @@ class PeakPoint:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """One part of a device: `id` is a category or `cache`, `context`, `process`, `others`, `free`.
+    """One part of a device: a category, `cache`, `context`, `process`, `others`, `outside` or `free`.
 
     `certainty` is `measured` or `estimated` (a remainder, or a sample taken near the moment).
+    `details`, where there are any, split the part and sum to it: `temporary.forward`, `cache.small`.
     """
 
     id: str
     bytes: int
     certainty: str = "measured"
+    details: Sequence[LedgerPart] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,6 +76,8 @@ class LedgerReport:
     total: int
     allocated: int
     parts: Sequence[LedgerPart]
+    rounding: int = 0
+    """Bytes of the categories that nobody asked for: the allocator gives whole blocks."""
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{part.id} {format_bytes(part.bytes)}" for part in self.parts)
@@ -116,6 +128,8 @@ class TimelineReport:
     """Allocations left out because the payload is bounded; their bytes are still in the points."""
     omitted_bytes: int = 0
     """The most bytes those have together at any point, or a bound above it."""
+    groups: LineGroups | None = None
+    """The same bytes by source line, where most of them have no category."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +143,11 @@ class View:
     ledger: LedgerReport
     layers: LayerColumns
     timeline: TimelineReport
+    pools: Sequence[PoolReport] = ()
+    growth: Sequence[GrowthFinding] = ()
+    peaks: NestedPeaks | None = None
+    summary: SummaryReport | None = None
+    lines: LineReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

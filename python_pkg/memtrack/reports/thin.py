@@ -9,6 +9,7 @@ import numpy as np
 
 from memtrack.analysis.timeline import alive_at
 from memtrack.recording.tables import Array
+from memtrack.reports.answers import LineGroups
 from memtrack.reports.report import TimelineReport
 
 
@@ -19,7 +20,7 @@ def thinned_timeline(
 
     Of the allocations alive at these points the `most_allocations` largest are kept.
     """
-    points = timeline.points
+    points, groups = timeline.points, timeline.groups
     kept = _extreme_points(points["cut"], points["allocated"], buckets)
     kept = np.union1d(kept, [timeline.peak_point])
     thin = {name: column[kept] for name, column in points.items()}
@@ -31,6 +32,7 @@ def thinned_timeline(
         peak_point=int(np.searchsorted(kept, timeline.peak_point)),
         points=thin,
         categories={name: column[kept] for name, column in timeline.categories.items()},
+        groups=groups and LineGroups(groups.names, [column[kept] for column in groups.bytes]),
         **_fewer_allocations(timeline, thin["cut"], most_allocations),
     )
 

@@ -36,6 +36,8 @@ const VISION: Readonly<Record<string, Matrix>> = {
 };
 
 const PARTS = [...CATEGORIES_DRAWN, 'cache', 'context', 'process', 'others'];
+/** What lies beside the cache where the process is not known. */
+const OUTSIDE = 'outside';
 /** What is large in most runs, next to each other where the small ones between are empty. */
 const MAIN = ['parameter', 'gradient', 'optimizer_state', 'activation', 'temporary'];
 
@@ -111,12 +113,12 @@ function distance(left: Rgb, right: Rgb, vision: Matrix): number {
 }
 
 describe.each(THEMES)('category colours on $name', ({ css: source, backgrounds }) => {
-  const colours = new Map(PARTS.map(id => [id, colourOf(source, id)]));
+  const colours = new Map([...PARTS, OUTSIDE].map(id => [id, colourOf(source, id)]));
   const of = (id: string): Rgb => colours.get(id) ?? [0, 0, 0];
 
   it('differ from the background by a contrast of 3', () => {
     for (const background of backgrounds) {
-      const low = PARTS.filter(id => contrast(of(id), background) < 3);
+      const low = [...PARTS, OUTSIDE].filter(id => contrast(of(id), background) < 3);
       expect(low).toEqual([]);
     }
   });
@@ -124,6 +126,7 @@ describe.each(THEMES)('category colours on $name', ({ css: source, backgrounds }
   it('differ from their neighbours by a contrast of 3', () => {
     const low = PARTS.slice(1)
       .map((id, index) => [PARTS[index] ?? '', id] as const)
+      .concat([['cache', OUTSIDE]])
       .filter(([left, right]) => contrast(of(left), of(right)) < 3);
     expect(low).toEqual([]);
   });
