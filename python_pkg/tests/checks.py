@@ -14,8 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-from memtrack.analysis import alive, allocated, by_category, layer_table, live_set, timeline
+from memtrack.analysis import (
+    alive,
+    allocated,
+    by_category,
+    fragmentation,
+    layer_table,
+    live_set,
+    reserved_by_pool,
+    timeline,
+)
 from memtrack.analysis.layers import ADDITIVE
+from memtrack.analysis.reserved import reserved
 from memtrack.i18n import languages
 from memtrack.recording import RecordingData, load_recording, save_recording
 from memtrack.recording.tables import TABLES
@@ -77,6 +87,27 @@ def check_device(data, device):
             assert sum(holder.bytes for holder in ranking) == levels[cut]
     check_layers(data, device, levels)
     check_timeline(data, device, levels)
+    check_reserved(data, device, levels)
+
+
+def check_reserved(data, device, levels):
+    cuts = np.arange(data.cuts + 1)
+    pools, table = reserved_by_pool(data, device, cuts)
+    if not len(pools):
+        return
+    total = reserved(data, device, cuts, levels)
+    assert np.array_equal(table.sum(axis=1), total), "pools do not sum to what is reserved"
+    assert (levels <= total).all(), "more in use than reserved"
+    for cut in np.unique(np.linspace(0, data.cuts, 10).astype(np.int64)).tolist():
+        found = fragmentation(data, device, cut)
+        states = found.pools if found else ()
+        assert sum(state.reserved for state in states) == total[cut]
+        in_use = sum(state.allocated for state in states) + (found.unplaced if found else 0)
+        assert in_use == levels[cut]
+        for state in states:
+            assert state.reserved == state.allocated + state.pending + state.free
+            assert state.free == state.splinters + state.releasable
+            assert 0 <= state.largest_free <= state.free
 
 
 def check_layers(data, device, levels):

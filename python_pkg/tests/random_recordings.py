@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 
 from hypothesis import strategies as st
+from random_segments import Segments
 from synthetic import CallKind, Category, EventKind, PhaseKind, Script
 
 _ACTIONS = (
@@ -17,6 +18,7 @@ _ACTIONS = (
     "leave_backward",
     "sample",
     "segment",
+    "complete",
     "mark",
 )
 _action = st.tuples(
@@ -29,11 +31,15 @@ _action = st.tuples(
 
 @st.composite
 def recordings(draw, most_actions=60):
-    """A recording of one or two devices, up to six layers and `most_actions` actions."""
+    """A recording of one or two devices, up to six layers and `most_actions` actions.
+
+    It has no caching allocator, the events of one, or its segments as well (expandable or not) with
+    private pools, two streams and blocks that wait for a stream after they were freed.
+    """
     player = _Player(
         devices=draw(st.integers(1, 2)),
         parents=draw(st.lists(st.integers(-1, 5), min_size=draw(st.integers(0, 4)), max_size=6)),
-        source=draw(st.sampled_from(("storages", "allocator"))),
+        history=draw(st.sampled_from(("storages", "events", "segments", "expandable"))),
     )
     for size in draw(st.lists(st.integers(0, 1 << 34), max_size=4)):
         player.older(size)
@@ -46,9 +52,13 @@ def recordings(draw, most_actions=60):
 
 
 class _Player:
-    def __init__(self, devices, parents, source):
+    def __init__(self, devices, parents, history):
         self.script = Script()
-        self.source = source
+        self.source = "storages" if history == "storages" else "allocator"
+        self.segments = None
+        if history in ("segments", "expandable"):
+            self.segments = Segments(self.script, history == "expandable")
+        self.pending = []
         self.devices = devices
         for index in range(devices):
             kind = "cuda" if index == 0 else "cpu"
@@ -62,7 +72,8 @@ class _Player:
 
     def older(self, size):
         values = {"layer": self._pick(self.layers, size), "device": size % self.devices}
-        self.live.append(self.script.older(size, Category(size % len(Category)), **values))
+        category = Category(size % len(Category))
+        self.live.append(self._made(self.script.older, size, category, values, size, older=True))
 
     def play(self, action, first, second, size):
         getattr(self, f"_{action}")(first, second, size)
@@ -72,19 +83,45 @@ class _Player:
             self._leave(0, 0, 0)
         while self.backwards:
             self._leave_backward(0, 0, 0)
+        while self.pending:
+            self._complete(0, 0, 0)
         return self.script.build(label="random", source=self.source)
 
     def _alloc(self, first, second, size):
         values = {"layer": self._pick(self.layers, second), "device": first % self.devices}
         stack = self.script.stack(("train.py", "step", first), ("lib/x.py", "f", second))
         category = Category(second % len(Category))
-        row = self.script.alloc(size, category, stack=stack, name=f"t{first}", **values)
+        values |= {"stack": stack, "name": f"t{first}"}
+        row = self._made(self.script.alloc, size, category, values, first + second)
         self.live.append(row)
         self.made.append(row)
 
+    def _made(self, make, size, category, values, number, older=False):
+        """Make an allocation, in a segment if there are any."""
+        if self.segments is None:
+            return make(size, category, **values)
+        pool = "0.1" if number % 5 == 0 else None
+        stream = 77 if number % 3 == 0 else 0
+        stretch, address = self.segments.place(size, values["device"], pool, stream, older)
+        row = make(size, category, address=address, stream=stream, **values)
+        self.segments.keep(row, stretch, address, size)
+        return row
+
     def _free(self, first, second, size):
-        if self.live:
-            self.script.free(self.live.pop(first % len(self.live)))
+        if not self.live:
+            return
+        row = self.live.pop(first % len(self.live))
+        self.script.free(row)
+        if self.segments is not None and second % 4 == 0:
+            self.pending.append(row)
+        elif self.segments is not None:
+            self.segments.drop(row)
+
+    def _complete(self, first, second, size):
+        if self.pending:
+            row = self.pending.pop(first % len(self.pending))
+            self.script.completed(row)
+            self.segments.drop(row)
 
     def _phase(self, first, second, size):
         self.script.phase(PhaseKind(first % len(PhaseKind)), self.step)
@@ -127,7 +164,10 @@ class _Player:
         self.script.sample(first % self.devices, reserved=size, process=size + first, used=size * 2)
 
     def _segment(self, first, second, size):
-        self.script.segment(EventKind(2 + second % 4), size, first % self.devices)
+        if self.segments is not None:
+            self.segments.give_back(first)
+        else:
+            self.script.segment(EventKind(2 + second % 4), size, first % self.devices)
 
     def _mark(self, first, second, size):
         self.script.mark(f"mark {first}")

@@ -16,6 +16,7 @@ class SlowTwin:
         self.layers = rows_of(data.layers)
         self.calls = rows_of(data.calls)
         self.phases = rows_of(data.phases)
+        self.segments = rows_of(data.segments)
         self.levels = [self.bytes_at(cut) for cut in range(data.cuts + 1)]
 
     def alive(self, cut, category=None):

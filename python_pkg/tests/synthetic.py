@@ -84,6 +84,43 @@ class Script:
     def segment(self, kind, size, device=0):
         self._event(kind, -1, size, device)
 
+    def hold(self, address, size, device=0, pool=None, page=None, older=False, **values):
+        """Take a segment from the device, or pages of an expandable one; return its rows."""
+        values = {"stream": 0, **values}
+        kind = EventKind.SEGMENT_MAP if page else EventKind.SEGMENT_ALLOC
+        pool = -1 if pool is None else self.builder.strings.add(pool)
+        start = -1 if older else self.cut
+        rows = [
+            self.builder["segments"].add(
+                device=device,
+                address=address + offset,
+                bytes=page or size,
+                start=start,
+                end=-2,
+                pool=pool,
+                expandable=int(page is not None),
+                **values,
+            )
+            for offset in range(0, size, page or size)
+        ]
+        if not older:
+            self._event(kind, -1, size, device)
+        return rows
+
+    def give_back(self, *rows):
+        """Give segments, or pages, back to the device in one event."""
+        segments = self.builder["segments"]
+        for row in rows:
+            segments.set(row, end=self.cut)
+        size = sum(segments.get(row, "bytes") for row in rows)
+        expandable = segments.get(rows[0], "expandable")
+        kind = EventKind.SEGMENT_UNMAP if expandable else EventKind.SEGMENT_FREE
+        self._event(kind, -1, size, segments.get(rows[0], "device"))
+
+    def completed(self, row):
+        """A stream is done with an allocation that was freed before."""
+        self._event(EventKind.FREE_COMPLETED, row)
+
     def save(self, allocation, call=None):
         values = {"call": self._innermost() if call is None else call, "allocation": allocation}
         return self.builder["saved"].add(cut=self.cut, **values)
@@ -140,14 +177,16 @@ class Script:
 
     def build(self, **facts):
         self._end_phase()
-        allocations = self.builder["allocations"]
-        for row in range(len(allocations)):
-            if allocations.get(row, "end") == -2:
-                allocations.set(row, end=self.cut)
+        lasting = [self.builder["allocations"], self.builder["segments"]]
+        for table in lasting:
+            for row in range(len(table)):
+                if table.get(row, "end") == -2:
+                    table.set(row, end=self.cut)
         data = self.builder.build(Facts(**facts))
-        for row in range(len(allocations)):  # the script may go on
-            if allocations.get(row, "end") == self.cut:
-                allocations.set(row, end=-2)
+        for table in lasting:  # the script may go on
+            for row in range(len(table)):
+                if table.get(row, "end") == self.cut:
+                    table.set(row, end=-2)
         return data
 
     def _end_phase(self):

@@ -1,30 +1,38 @@
 """Questions to a recording: pure functions over its columns, in NumPy, without a loop per event."""
 
+from memtrack.analysis.fragmentation import Fragmentation, PoolState, Service, fragmentation
 from memtrack.analysis.layers import LayerTable, layer_table
 from memtrack.analysis.ledger import DRAW_ORDER, Ledger, Part, ledger
 from memtrack.analysis.live import Holder, LiveSet, live_set
 from memtrack.analysis.pace import step_ns
 from memtrack.analysis.peak import Peak, peak, phase_peaks, step_peaks
+from memtrack.analysis.reserved import Pool, reserved_by_pool
 from memtrack.analysis.timeline import Timeline, timeline
 from memtrack.analysis.totals import alive, allocated, by_category
 
 __all__ = [
     "DRAW_ORDER",
+    "Fragmentation",
     "Holder",
     "LayerTable",
     "Ledger",
     "LiveSet",
     "Part",
     "Peak",
+    "Pool",
+    "PoolState",
+    "Service",
     "Timeline",
     "alive",
     "allocated",
     "by_category",
+    "fragmentation",
     "layer_table",
     "ledger",
     "live_set",
     "peak",
     "phase_peaks",
+    "reserved_by_pool",
     "step_ns",
     "step_peaks",
     "timeline",

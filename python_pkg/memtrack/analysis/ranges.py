@@ -45,7 +45,7 @@ def where_largest(values: Array, first: Array, last: Array) -> Array:
 def _distinct(values: Array) -> Array:
     """Return the distinct values in order; by sorting, as np.unique's hash table is ten times slower."""
     ordered = np.sort(values)
-    return ordered[np.diff(ordered, prepend=ordered[0] - 1) != 0]
+    return np.asarray(ordered[np.diff(ordered, prepend=ordered[0] - 1) != 0])
 
 
 def _places_of_most(values: Array, starts: Array) -> Array:
@@ -54,7 +54,7 @@ def _places_of_most(values: Array, starts: Array) -> Array:
     lengths = np.diff(starts, append=len(values))
     tail = values[starts[0] :]
     equal = np.flatnonzero(tail == np.repeat(most, lengths)) + starts[0]
-    return equal[np.searchsorted(equal, starts)]
+    return np.asarray(equal[np.searchsorted(equal, starts)])
 
 
 def _earlier_of_larger(values: Array, left: Array, right: Array) -> Array:

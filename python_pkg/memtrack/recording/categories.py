@@ -68,6 +68,8 @@ class EventKind(IntEnum):
     OOM = 6
     FREE_REQUESTED = 7
     """Freed by its owner but still waiting for a stream; the memory is reusable at `FREE`."""
+    FREE_COMPLETED = 8
+    """A stream is done with a block that was freed earlier: reusable from here, not from its `FREE`."""
 
 
 class CallKind(IntEnum):
