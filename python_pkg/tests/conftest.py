@@ -13,7 +13,7 @@ _NEEDED = {
     "ipywidgets": ("widgets",),
     "pytest_jupyter": ("server",),
     "pynvml": ("devices",),
-    "hypothesis": ("analysis", "recording", "reports", "readers"),
+    "hypothesis": ("allocator", "analysis", "exports", "recording", "reports", "readers"),
 }
 collect_ignore = [
     folder for package, folders in _NEEDED.items() if not find_spec(package) for folder in folders
