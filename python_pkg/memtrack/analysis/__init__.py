@@ -4,6 +4,7 @@ from memtrack.analysis.fragmentation import Fragmentation, PoolState, Service, f
 from memtrack.analysis.layers import LayerTable, layer_table
 from memtrack.analysis.ledger import DRAW_ORDER, Ledger, Part, ledger
 from memtrack.analysis.live import Holder, LiveSet, live_set
+from memtrack.analysis.nested import NestedPeaks, PeakTable, mark_peak, nested_peaks
 from memtrack.analysis.pace import step_ns
 from memtrack.analysis.peak import Peak, peak, phase_peaks, step_peaks
 from memtrack.analysis.reserved import Pool, reserved_by_pool
@@ -17,8 +18,10 @@ __all__ = [
     "LayerTable",
     "Ledger",
     "LiveSet",
+    "NestedPeaks",
     "Part",
     "Peak",
+    "PeakTable",
     "Pool",
     "PoolState",
     "Service",
@@ -30,6 +33,8 @@ __all__ = [
     "layer_table",
     "ledger",
     "live_set",
+    "mark_peak",
+    "nested_peaks",
     "peak",
     "phase_peaks",
     "reserved_by_pool",
