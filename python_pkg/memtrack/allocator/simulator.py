@@ -213,8 +213,9 @@ class CachingAllocator:
             if block.address < begin:
                 block = block.cut(begin - block.address, UNMAPPED)
                 group.insert_unmapped(block)
-            self._count(expandable.mapped_size(block, size), EventKind.SEGMENT_MAP, begin, stream)
-            expandable.map_block(block, expandable.mapped_size(block, size))
+            size = min(size, block.size)
+            self._count(size, EventKind.SEGMENT_MAP, begin, stream)
+            expandable.map_block(block, size)
         return segment
 
     def carve(self, segment: Segment, address: int, size: int, requested: int) -> Block | None:

@@ -1,0 +1,256 @@
+"""A recording run through the simulated allocator: what it reserves, as it was or as it could be.
+
+Without other settings or a capacity the replay is of the run *as recorded*: it starts from the layout
+that was there, and what the trace gave back to the device is given back. The difference to what was
+recorded then tells how far the simulator can be trusted for this run. Otherwise it is a *what if*:
+what was alive at the start is requested anew, the allocator's own releases are left to the simulator,
+and only those the user asked for (`empty_cache`) are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtrack.allocator.blocks import Block
+from memtrack.allocator.seed import START_GUESSED, Seed, seed_anew, seed_as_recorded
+from memtrack.allocator.settings import Settings
+from memtrack.allocator.simulator import CachingAllocator, SimulatedOutOfMemory
+from memtrack.recording.categories import EventKind
+from memtrack.recording.data import RecordingData
+from memtrack.recording.tables import Array
+
+_TAKEN = (EventKind.SEGMENT_ALLOC, EventKind.SEGMENT_MAP)
+_GIVEN_BACK = (EventKind.SEGMENT_FREE, EventKind.SEGMENT_UNMAP)
+_ALLOC, _FREE = int(EventKind.ALLOC), int(EventKind.FREE)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What the simulated allocator held, in bytes at every cut of the recording."""
+
+    settings: Settings
+    reserved: Array
+    """A segment counts from the allocation that needs it: an event later than in a trace."""
+    allocated: Array
+    recorded: Array | None
+    """What was reserved in truth; None where the recording has no history of segments."""
+    settled: Array
+    """Cuts after an allocation or release: there `reserved` and `recorded` can be compared."""
+    start: str
+    """How it began: `nothing`, `layout` (as recorded) or `guess` (the layout was not known)."""
+    retries: int
+    failed: int
+    """Event whose request the simulated device had no room for; there the replay ends. -1: none."""
+
+    @property
+    def peak(self) -> int:
+        """Most bytes reserved."""
+        return int(self.reserved.max())
+
+    @property
+    def recorded_peak(self) -> int:
+        """Most bytes that were reserved in truth; 0 where that is not known."""
+        return int(self.recorded.max()) if self.recorded is not None else 0
+
+    @property
+    def error(self) -> float | None:
+        """Difference of the peaks as a share of the recorded one; None where that is not known."""
+        if not self.recorded_peak:
+            return None
+        return (self.peak - self.recorded_peak) / self.recorded_peak
+
+    @property
+    def worst(self) -> float | None:
+        """The largest difference at any settled cut, as a share of the recorded peak."""
+        if self.recorded is None or not self.recorded_peak or not len(self.settled):
+            return None
+        apart = np.abs(self.reserved[self.settled] - self.recorded[self.settled])
+        return float(apart.max()) / self.recorded_peak
+
+    @property
+    def complete(self) -> bool:
+        """Whether the state at the start was known, so that the result can be exact."""
+        return self.start != START_GUESSED
+
+
+def replay(
+    data: RecordingData,
+    device: int,
+    settings: Settings | None = None,
+    capacity: int | None = None,
+) -> Replay:
+    """Run the events of `device` (row of devices) through the simulator.
+
+    With `settings` or a `capacity` (bytes the device can give) it is a what-if. A request that does
+    not fit ends the replay: `failed` names it.
+    """
+    as_recorded = settings is None and capacity is None
+    known = settings or recorded_settings(data)
+    total = int(data.devices["total"][device]) if len(data.devices) else -1
+    allocator = CachingAllocator(known, capacity, total if total > 0 else None)
+    try:
+        seed = (seed_as_recorded if as_recorded else seed_anew)(data, device, allocator)
+    except SimulatedOutOfMemory:
+        return _result(data, device, allocator, "layout", [], ([], []), 0)
+    run = _Run(data, device, allocator, seed, as_recorded)
+    before = (allocator.reserved, allocator.allocated)
+    failed = run.go()
+    levels = ([before[0], *run.reserved], [before[1], *run.allocated])
+    return _result(data, device, allocator, seed.start, run.rows, levels, failed)
+
+
+def recorded_settings(data: RecordingData) -> Settings:
+    """Return the allocator's settings as the recording knows them; torch's defaults where it does not."""
+    known = data.facts.extra.get("allocator_settings")
+    return Settings.from_snapshot(known if isinstance(known, dict) else None)
+
+
+def recorded_reserved(data: RecordingData, device: int) -> Array | None:
+    """Return the bytes reserved at every cut from the table of segments; None where it is empty."""
+    segments = data.segments
+    mine = segments["device"] == device
+    if not mine.any():
+        return None
+    change = np.zeros(data.cuts + 2, dtype=np.int64)
+    np.add.at(change, segments["start"][mine] + 1, segments["bytes"][mine])
+    np.subtract.at(
+        change, np.minimum(segments["end"][mine] + 1, data.cuts + 1), segments["bytes"][mine]
+    )
+    return np.cumsum(change)[:-1]
+
+
+class _Run:
+    """One pass over the events of a device; a level of each of them is appended to the lists."""
+
+    def __init__(
+        self,
+        data: RecordingData,
+        device: int,
+        allocator: CachingAllocator,
+        seed: Seed,
+        as_recorded: bool,
+    ) -> None:
+        self.allocator = allocator
+        self.live: dict[int, Block] = dict(seed.live)
+        self.as_recorded = as_recorded
+        self.rows = _rows(data, device)
+        self.events = data.events
+        self.requested = data.allocations["requested"].tolist()
+        self.pools = _pools(data, device, self.rows)
+        self.reserved: list[int] = []
+        self.allocated: list[int] = []
+
+    def go(self) -> int:
+        """Replay all; return the event that did not fit, or -1."""
+        allocator, live, requested = self.allocator, self.live, self.requested
+        malloc, free = allocator.malloc, allocator.free
+        reserved, allocated = self.reserved.append, self.allocated.append
+        kinds = self.events["kind"][self.rows].tolist()
+        rows = self.events["allocation"][self.rows].tolist()
+        streams = np.maximum(self.events["stream"][self.rows], 0).tolist()
+        pools = self.pools if self.pools is not None else [None] * len(self.rows)
+        events = zip(kinds, rows, streams, pools, strict=True)
+        for place, (kind, row, stream, pool) in enumerate(events):
+            if kind == _ALLOC:
+                try:
+                    live[row] = malloc(requested[row], stream, pool)
+                except SimulatedOutOfMemory:
+                    return int(self.rows[place])
+            elif kind == _FREE:
+                block = live.pop(row, None)
+                if block is not None:
+                    free(block)
+            else:
+                self._other(place, kind, row, kinds)
+            reserved(allocator.reserved)
+            allocated(allocator.allocated)
+        return -1
+
+    def _other(self, place: int, kind: int, row: int, kinds: list[int]) -> None:
+        if kind == EventKind.FREE_REQUESTED:
+            block = self.live.get(row)
+            if block is not None:
+                self.allocator.free_later(block)
+        elif kind == EventKind.SEGMENT_ALLOC:
+            address, size = self._place(place)
+            self.allocator.expect(address, size)
+        elif kind in _GIVEN_BACK and (place == 0 or kinds[place - 1] not in _GIVEN_BACK):
+            self._give_back(place, kinds)
+
+    def _place(self, place: int) -> tuple[int, int]:
+        row = self.rows[place]
+        return int(self.events["address"][row]), int(self.events["bytes"][row])
+
+    def _give_back(self, first: int, kinds: list[int]) -> None:
+        """Replay a run of releases that begins at `first`: of the cache, or of some segments."""
+        end = first
+        while end < len(kinds) and kinds[end] in _GIVEN_BACK:
+            end += 1
+        # The allocator gives memory back before it asks for more, or fails; the user just so.
+        asked_for = end == len(kinds) or kinds[end] not in (*_TAKEN, EventKind.OOM)
+        if not self.as_recorded:
+            if asked_for:
+                self.allocator.empty_cache()
+            return
+        whole = all(kind == EventKind.SEGMENT_FREE for kind in kinds[first:end])
+        addresses = [self._place(place)[0] for place in range(first, end)]
+        if not (whole and all(map(self.allocator.release_at, addresses))):
+            self.allocator.empty_cache()
+
+
+def _rows(data: RecordingData, device: int) -> Array:
+    """Return the events of a device, without the requests that are fulfilled at once."""
+    rows = np.flatnonzero(data.events["device"] == device)
+    kind, allocation = data.events["kind"][rows], data.events["allocation"][rows]
+    at_once = np.zeros(len(rows), dtype=bool)
+    if len(rows):
+        at_once[:-1] = (kind[:-1] == EventKind.FREE_REQUESTED) & (kind[1:] == EventKind.FREE)
+        at_once[:-1] &= allocation[:-1] == allocation[1:]
+    return np.asarray(rows[~at_once])
+
+
+def _pools(data: RecordingData, device: int, rows: Array) -> list[Hashable] | None:
+    """Return the private pool of each event's address, None where there is no private pool."""
+    segments = data.segments
+    private = np.flatnonzero((segments["device"] == device) & (segments["pool"] >= 0))
+    if not len(private):
+        return None
+    pools = np.full(len(rows), None, dtype=object)
+    address = data.events["address"][rows]
+    for row in private:
+        begin, size = segments["address"][row], segments["bytes"][row].astype(np.uint64)
+        inside = (address >= begin) & (address < begin + size)
+        inside &= (rows > segments["start"][row]) & (rows < segments["end"][row])
+        pools[inside] = data.string(int(segments["pool"][row]))
+    found: list[Hashable] = pools.tolist()
+    return found
+
+
+def _result(
+    data: RecordingData,
+    device: int,
+    allocator: CachingAllocator,
+    start: str,
+    rows: Array | list[int],
+    levels: tuple[list[int], list[int]],
+    failed: int,
+) -> Replay:
+    at = [np.array(level or [0], dtype=np.int64) for level in levels]
+    done = len(at[0]) - 1
+    places = np.searchsorted(np.asarray(rows, dtype=np.int64)[:done], np.arange(data.cuts + 1))
+    kind = data.events["kind"]
+    counted = (kind == EventKind.ALLOC) | (kind == EventKind.FREE)
+    settled = np.flatnonzero(counted & (data.events["device"] == device)) + 1
+    return Replay(
+        settings=allocator.settings,
+        reserved=at[0][places],
+        allocated=at[1][places],
+        recorded=recorded_reserved(data, device),
+        settled=settled if failed < 0 else settled[settled <= failed],
+        start=start,
+        retries=allocator.retries,
+        failed=failed,
+    )
