@@ -24,6 +24,7 @@ from memtrack.recording import RecordingData, save_recording
 from memtrack.reports import Report, build_report, bundle
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.report import LedgerReport, PeakPoint, TimelineReport, View
+from memtrack.reports.summary import Summary, summarise
 from memtrack.units import format_bytes
 
 if TYPE_CHECKING:
@@ -128,6 +129,16 @@ class Recording:
                 text("This recording has ended: nothing can be marked in it.")
             )
         self._recorder.mark(label)
+
+    def summary(self, *moments: str) -> Summary:
+        """Return what `torch.cuda.memory_summary` says at a moment, or at two with their differences.
+
+        A moment is `step 3`, `step 3 forward` (or `backward`, `optimizer`), the label of a mark,
+        `start`, `end` or `peak`; none: the latest reading. Raises UsageError for any other,
+        UnavailableError where there are no such statistics, as on the CPU.
+        """
+        shown = self._presentation
+        return summarise(self.data, moments, shown.language if shown else preferred_language())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a `.memtrack` file and return its path; the ending is added when it is missing.
