@@ -1,6 +1,7 @@
 """The rows and columns of the allocator's summary table, as `torch.cuda.memory_summary` has them.
 
-Figures are rounded down to whole units, as there, and every column of a group of rows has one unit.
+Figures are rounded down to whole units, as there, and every column of a group of rows has one unit;
+differences, which are not there, have each their own.
 """
 
 from __future__ import annotations
@@ -114,22 +115,27 @@ def _change(before: int | None, after: int | None) -> int | None:
 
 
 def _column(figures: Sequence[int | None], is_bytes: bool, signed: bool) -> list[str]:
-    """Return the figures of a column of one group in one unit, which the first row decides."""
-    known = [abs(figure) for figure in figures if figure is not None]
-    if signed:
-        # The pools may have grown and shrunk by much more than both together.
-        most, limit = max(known, default=0), _SIGNED_LIMIT
-    else:
-        most, limit = next(iter(known), 0), _BYTES_LIMIT if is_bytes else _COUNTS_LIMIT
-    units = _BYTES if is_bytes else _COUNTS
-    unit = next((one for one in units if most < limit * one.size), units[-1])
-    width = 6 if is_bytes else 7
-    return [_cell(figure, unit, width, signed) for figure in figures]
+    """Return the figures of a column of one group in the unit of the first, differences each in its own.
+
+    The pools may have grown and shrunk by much more, or less, than both together.
+    """
+    units, width = (_BYTES, 6) if is_bytes else (_COUNTS, 7)
+    limit = _SIGNED_LIMIT if signed else _BYTES_LIMIT if is_bytes else _COUNTS_LIMIT
+    first = next((figure for figure in figures if figure is not None), 0)
+
+    def unit(figure: int) -> _Unit:
+        most = abs(figure if signed else first)
+        return next((one for one in units if most < limit * one.size), units[-1])
+
+    return [
+        "-".rjust(width).ljust(_CELL)
+        if figure is None
+        else _cell(figure, unit(figure), width, signed)
+        for figure in figures
+    ]
 
 
-def _cell(figure: int | None, unit: _Unit, width: int, signed: bool) -> str:
-    if figure is None:
-        return "-".rjust(width).ljust(_CELL)
+def _cell(figure: int, unit: _Unit, width: int, signed: bool) -> str:
     whole = abs(figure) // unit.size
     sign = "-" if figure < 0 else "+" if signed and figure else ""
     return f"{sign}{whole}".rjust(width) + f" {unit.suffix}"

@@ -111,6 +111,7 @@ def test_differences_fit_their_column_and_lose_less_than_a_unit(large, small, la
     for name, change in (("from large pool", large2 - large), ("from small pool", small2 - small)):
         figure, unit = cells(table, name, 3)[0].split()
         assert abs(int(figure) * units[unit] - change) < units[unit]
+        assert abs(int(figure) * units[unit] - change) * 97 <= abs(change)
         assert abs(int(figure) * units[unit]) <= abs(change)
 
 
