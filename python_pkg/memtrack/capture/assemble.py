@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from memtrack.capture import merge
 from memtrack.capture.hindsight import categories, phases_of, targets, with_inner_backward
+from memtrack.capture.libraries import Sizes
 from memtrack.capture.observer import Observer
+from memtrack.capture.repeats import complete
 from memtrack.capture.stacks import is_machinery
 from memtrack.readers.torch_snapshot import FrameReader, device_history
 from memtrack.recording.categories import Category, EventKind
@@ -18,50 +21,76 @@ from memtrack.recording.tables import Array, Table
 Tables = dict[str, dict[str, Array]]
 
 
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the allocator told: its snapshot, its segments at the beginning where they were read.
+
+    `beginning_ns` is the recording's beginning on the trace's clock, nanoseconds; `libraries` the
+    sizes of what libraries keep in the allocator.
+    """
+
+    snapshot: Mapping[str, Any]
+    initial: Sequence[Mapping[str, Any]] | None
+    beginning_ns: int
+    libraries: Sizes
+
+
 def tables_of_storages(observer: Observer) -> dict[str, Table]:
     """Return the tables of a recording by the life of storages."""
-    tables = _built(observer, "allocations", "calls", "phases", "saved", "events")
-    blocks = tables["allocations"]
+    tables = _built(observer, "allocations", "phases", "saved", "events")
+    tables["calls"] = observer.calls.columns()
+    blocks, phases = tables["allocations"], tables["phases"]
     _take_lives(blocks, tables["events"])
-    rows = np.arange(len(blocks["end"]))
-    return _finished(observer, tables, rows, tables["events"]["time_ns"])
+    blocks["phase"] = phases_of(blocks["start"], phases)
+    candidates, forward_ns = observer.storages.target_candidates()
+    _name_targets(observer, tables, candidates, forward_ns, tables["events"]["time_ns"])
+    return _finished(tables, libraries={})
 
 
 def tables_of_history(
-    observer: Observer,
-    snapshot: Mapping[str, Any],
-    beginning_ns: int,
-    names: Callable[[str], str] | None,
+    observer: Observer, history: History, names: Callable[[str], str] | None
 ) -> dict[str, Table]:
-    """Return the tables of a recording by the allocator's history.
-
-    `beginning_ns` is the recording's beginning on the trace's clock, nanoseconds.
-    """
-    tables = _built(observer, "allocations", "calls", "phases", "saved", "marks", "samples")
+    """Return the tables of a recording by the allocator's history."""
+    tables = _built(observer, "phases", "marks", "samples", "readings")
+    calls = tables["calls"] = observer.calls.columns()
     frames = FrameReader(observer.builder.stacks, is_machinery, names or str)
     histories = [
-        (row, device_history(snapshot, device.index or 0, frames))
+        (row, device_history(history.snapshot, device.index or 0, frames, history.initial))
         for device, row in observer.blocks.device_rows().items()
         if device.type == "cuda"
     ]
-    events, blocks = merge.merge_histories(histories, beginning_ns)
-    times = events["time_ns"]
-    merge.place_calls(tables["calls"], times)
-    merge.place_phases(tables["phases"], times)
-    for name in ("marks", "samples"):
+    joined = merge.merge_histories(histories, history.beginning_ns)
+    blocks, times = joined.allocations, joined.events["time_ns"]
+    add = observer.builder.strings.add
+    pools = np.array([add(pool) if pool else -1 for pool in joined.pools], dtype="i8")
+    segments = {**joined.segments, "pool": pools}
+    tables.update(events=joined.events, allocations=blocks, segments=segments)
+    phases, trace = tables["phases"], observer.calls.backward_trace()
+    merge.backward_windows(calls, trace, phases)
+    merge.place_calls(calls, times)
+    merge.place_phases(phases, times)
+    for name in ("marks", "samples", "readings"):
         tables[name]["cut"] = merge.cuts_at(times, tables[name]["time_ns"])
-    sightings = merge.Sightings(tables["allocations"], observer.blocks.seen_ns())
-    trace = observer.calls.backward_trace()
-    merge.attribute(blocks, times, tables["calls"], tables["phases"], trace)
-    found = merge.resolve(blocks, times, sightings)
-    merge.name_blocks(blocks, sightings, found)
-    saved = tables["saved"]
-    kept = found[saved["allocation"]]
-    saved["allocation"] = kept
-    saved["cut"] = merge.cuts_at(times, observer.saved_ns())
-    tables["saved"] = {name: values[kept >= 0] for name, values in saved.items()}
-    tables.update(events=events, allocations=blocks)
-    return _finished(observer, tables, found, times)
+    merge.attribute(blocks, times, calls, phases, trace)
+    seen, saves = observer.sightings.columns(), observer.sightings.saves()
+    merge.name_blocks(blocks, seen, merge.resolve(blocks, times, seen["address"], seen["seen_ns"]))
+    blocks["phase"] = phases_of(blocks["start"], phases)
+    found = merge.resolve(blocks, times, saves["address"], saves["seen_ns"])
+    tables["saved"] = _saved_rows(saves, found, times)
+    candidates = (found >= 0) & (saves["forward_ns"] >= 0)
+    _name_targets(observer, tables, found[candidates], saves["forward_ns"][candidates], times)
+    complete(tables, observer.passes.columns(), times)
+    return _finished(tables, history.libraries)
+
+
+def _saved_rows(saves: dict[str, Array], found: Array, times: Array) -> dict[str, Array]:
+    """Return the saved table: each allocation once for each call that saves it, the first time."""
+    rows = np.flatnonzero(found >= 0)
+    pairs = np.stack((saves["call"][rows], found[rows]), axis=1)
+    _, first = np.unique(pairs, axis=0, return_index=True)
+    rows = rows[np.sort(first)]
+    cut = merge.cuts_at(times, saves["seen_ns"][rows])
+    return {"call": saves["call"][rows], "allocation": found[rows], "cut": cut}
 
 
 def _take_lives(blocks: dict[str, Array], events: dict[str, Array]) -> None:
@@ -92,19 +121,19 @@ def _built(observer: Observer, *names: str) -> Tables:
     return {name: {n: v.copy() for n, v in columns.items()} for name, columns in built.items()}
 
 
-def _finished(observer: Observer, tables: Tables, rows: Array, times: Array) -> dict[str, Table]:
-    """Fill in phases and categories; `rows` are the allocations behind the observer's rows."""
-    blocks, phases = tables["allocations"], tables["phases"]
-    blocks["phase"] = phases_of(blocks["start"], phases)
-    candidates, forward_ns = observer.target_candidates()
-    found = rows[candidates]
-    target = targets(blocks, found[found >= 0], forward_ns[found >= 0], times)
-    for column, value in (
-        ("category", int(Category.INPUT)),
-        ("name", observer.builder.strings.add("target")),
-    ):
-        blocks[column] = blocks[column].copy()
-        blocks[column][target] = value
-    blocks["category"] = categories(blocks, phases, tables["saved"], len(times))
+def _name_targets(
+    observer: Observer, tables: Tables, candidates: Array, forward_ns: Array, times: Array
+) -> None:
+    """Name the targets of the loss among constants that it keeps, as part of the batch."""
+    blocks = tables["allocations"]
+    target = targets(blocks, candidates, forward_ns, times)
+    blocks["category"][target] = int(Category.INPUT)
+    blocks["name"][target] = observer.builder.strings.add("target")
+
+
+def _finished(tables: Tables, libraries: Sizes) -> dict[str, Table]:
+    """Tell the category of what has no name from its life."""
+    blocks, events = tables["allocations"], len(tables["events"]["kind"])
+    blocks["category"] = categories(tables, events, libraries)
     tables["calls"] = with_inner_backward(tables["calls"])
     return {name: Table(name, columns) for name, columns in tables.items()}

@@ -1,8 +1,5 @@
 """The life of tensor storages, as allocations: each storage once, from first sight to release.
 
-Where the allocator's own history tells when memory comes and goes, only sightings are written: that
-a storage was at an address at a time.
-
 A storage is named by the address of its C++ object. torch keeps one Python object per storage
 (since 2.2), so a weak reference to it dies at the moment the memory is released, and nothing is
 kept alive by watching; before, the storages known are asked at every event. Views and slices are charged to the storage they share.
@@ -12,12 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
 
 from memtrack.capture import watched
@@ -25,7 +20,6 @@ from memtrack.capture.moments import Moments
 from memtrack.capture.watched import Polled, Watched
 from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import Category, EventKind
-from memtrack.recording.tables import Array
 
 UNWATCHED = -1
 _FREE, _ALLOC = int(EventKind.FREE), int(EventKind.ALLOC)
@@ -43,10 +37,8 @@ class Blocks:
     deaths before it.
     """
 
-    def __init__(self, builder: RecordingBuilder, moments: Moments, follows_life: bool) -> None:
+    def __init__(self, builder: RecordingBuilder, moments: Moments) -> None:
         self._moments = moments
-        self._follows_life = follows_life
-        self._seen_ns = array("q")
         self._allocations = builder["allocations"]
         self._events = builder["events"]
         self._devices = builder["devices"]
@@ -95,13 +87,13 @@ class Blocks:
         one = self._watched.get(key)
         if one is not None and one.size == size:
             return one.row
-        if not self._is_watched(tensor.device.type) or _is_fake(tensor):
+        if tensor.device.type == "meta" or is_fake(tensor):
             return UNWATCHED
         if not self._lock.acquire(timeout=_PATIENCE_S):
             return UNWATCHED
         try:
             if one is None:
-                device = self._device(tensor.device)
+                device = self.device_row(tensor.device)
                 self._watch(storage, key, size, device, layer, call, stack)
             else:
                 self._resize(one, size)
@@ -109,25 +101,17 @@ class Blocks:
         finally:
             self._lock.release()
 
-    def seen_ns(self) -> Array:
-        """Return when each row was first seen, nanoseconds."""
-        return np.array(self._seen_ns, dtype="i8")
-
     def release_all(self) -> None:
         """Stop watching; what is alive stays alive in the recording."""
         self.bury()
         self._watched.clear()
-
-    def _is_watched(self, device_type: str) -> bool:
-        return device_type != "meta" if self._follows_life else device_type == "cuda"
 
     def _watch(
         self, storage: Any, key: int, size: int, device: int, layer: int, call: int, stack: int
     ) -> None:
         one = Polled(storage) if self._polls else Watched(storage, self._dead.append)
         one.key, one.size, one.device = key, size, device
-        address = key if self._follows_life else storage.data_ptr()
-        one.row = self._block(device, size, address, layer, call, stack, _UNKNOWN, -1)
+        one.row = self._block(device, size, key, layer, call, stack, _UNKNOWN, -1)
         self._watched[key] = one
 
     def bury(self) -> None:
@@ -144,8 +128,6 @@ class Blocks:
             dead.popleft()
 
     def _end(self, one: Watched | Polled) -> None:
-        if not self._follows_life:
-            return
         self._event(_FREE, one.row, one.device, one.size, one.key)
         self.on_change(-one.size)
 
@@ -175,17 +157,16 @@ class Blocks:
         self._allocations.append(
             (device, size, size, start, -1, category, layer, call, -1, stack, name, key, 0)
         )
-        self._seen_ns.append(self._moments.now_ns())
-        if self._follows_life:
-            if self.begun:
-                self._event(_ALLOC, row, device, size, key)
-            self.on_change(size)
+        if self.begun:
+            self._event(_ALLOC, row, device, size, key)
+        self.on_change(size)
         return row
 
     def _event(self, kind: int, row: int, device: int, size: int, key: int) -> None:
         self._events.append((self._moments.now_ns(), kind, device, size, row, key, 0))
 
-    def _device(self, device: torch.device) -> int:
+    def device_row(self, device: torch.device) -> int:
+        """Return the row of a device, which is watched from now on."""
         row = self._device_rows.get(device)
         if row is None:
             add = self._strings.add
@@ -231,7 +212,13 @@ def storage_of(tensor: torch.Tensor) -> Any:
     return None
 
 
-def _is_fake(tensor: torch.Tensor) -> bool:
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Tell whether a tensor is of torch's own type, whose memory is its storage."""
+    return type(tensor) in _PLAIN
+
+
+def is_fake(tensor: torch.Tensor) -> bool:
+    """Tell whether a tensor has no data, as under `FakeTensorMode`."""
     return type(tensor) not in _PLAIN and type(tensor).__name__ in (
         "FakeTensor",
         "FunctionalTensor",

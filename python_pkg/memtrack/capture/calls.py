@@ -1,5 +1,8 @@
 """Calls of modules: the stack of those under way, and whose backward an autograd node is part of.
 
+Hooks of modules are the costliest part of watching a model that launches many small kernels, so all
+they do is append numbers to logs; `columns` makes the table of them.
+
 Autograd nodes are numbered in the order they are made on a thread. The numbers at the entry and
 exit of each call therefore tell, in backward, which call made the node that is running, without a
 hook on any tensor.
@@ -17,12 +20,16 @@ import torch
 from memtrack.capture import torch_api
 from memtrack.capture.moments import Moments
 from memtrack.capture.tensors import describe_dtype, describe_shape, shape_of
-from memtrack.recording.builder import StringBuilder, TableBuilder
+from memtrack.recording.builder import StringBuilder
 from memtrack.recording.categories import CallKind
-from memtrack.recording.tables import Array
+from memtrack.recording.tables import CALLS, Array
 
 NONE = -1
 MAX_DESCRIBED_OUTPUTS = 3
+_BEGUN = ("layer", "parent", "kind", "phase", "start", "start_ns")
+_ENDED = ("call", "end", "end_ns", "failed")
+_OUTPUTS = ("call", "output_shape", "output_dtype", "output_bytes", "needs_grad")
+_BACKWARD = ("backward_start", "backward_start_ns", "backward_end", "backward_end_ns")
 
 
 class _Numbers:
@@ -34,26 +41,31 @@ class _Numbers:
 
 
 class _Thread(threading.local):
-    """The calls under way on one thread and its numbering of autograd nodes."""
+    """The calls under way on one thread, innermost last, and its numbering of autograd nodes."""
 
     def __init__(self) -> None:
-        self.stack: list[int] = []
+        self.calls: list[int] = []
+        self.layers: list[int] = []
         self.numbers = _Numbers()
 
 
 class Calls:
-    """Writes the call table."""
+    """Logs the calls of modules; `numbers_nodes` where backward will ask which call made a node."""
 
-    def __init__(self, table: TableBuilder, strings: StringBuilder, moments: Moments) -> None:
-        self._table = table
+    def __init__(self, strings: StringBuilder, moments: Moments, numbers_nodes: bool) -> None:
         self._strings = strings
         self._moments = moments
+        self._numbers_nodes = numbers_nodes
         self._thread = _Thread()
         self._main = self._thread.numbers
+        self._begun, self._ended, self._outputs = array("q"), array("q"), array("q")
+        self._backward: dict[int, list[int]] = {}
         self._descriptions: dict[tuple[object, ...], tuple[int, int]] = {}
         self._saved: set[tuple[int, int]] = set()
-        self._unpack_ns = array("q")
-        self._unpack_call = array("q")
+        self._unpack_ns, self._unpack_call = array("q"), array("q")
+
+    def __len__(self) -> int:
+        return len(self._begun) // len(_BEGUN)
 
     def adopt_thread(self) -> None:
         """Take this thread for the one whose forward passes are differentiated."""
@@ -62,56 +74,71 @@ class Calls:
     @property
     def current(self) -> int:
         """The innermost call under way on this thread, -1 outside."""
-        stack = self._thread.stack
-        return stack[-1] if stack else NONE
+        calls = self._thread.calls
+        return calls[-1] if calls else NONE
 
     @property
     def depth(self) -> int:
         """How many calls are under way on this thread."""
-        return len(self._thread.stack)
+        return len(self._thread.calls)
 
     def layer_of(self, call: int) -> int:
         """Return the layer of a call, -1 for none."""
-        return self._table.get(call, "layer") if call >= 0 else NONE
+        return self._begun[call * len(_BEGUN)] if call >= 0 else NONE
 
     def open_calls_of(self, layer: int) -> int:
         """Return how many calls of `layer` are under way on this thread."""
-        return sum(1 for call in self._thread.stack if self.layer_of(call) == layer)
+        return self._thread.layers.count(layer)
 
     def begin(self, layer: int, kind: CallKind, phase: int) -> int:
         """Push a call; return its row."""
-        call = self._table.add(
-            layer=layer,
-            parent=self.current,
-            kind=int(kind),
-            phase=phase,
-            start=self._moments.cut(),
-            start_ns=self._moments.now_ns(),
-        )
-        self._thread.stack.append(call)
-        self._number(call)
+        thread = self._thread
+        calls = thread.calls
+        parent = calls[-1] if calls else NONE
+        call = len(self._begun) // len(_BEGUN)
+        moments = self._moments
+        self._begun.extend((layer, parent, kind, phase, moments.cut(), moments.now_ns()))
+        calls.append(call)
+        thread.layers.append(layer)
+        if self._numbers_nodes:
+            self._number(call)
         return call
 
-    def end(self, layer: int, outputs: list[torch.Tensor], output_bytes: int, failed: bool) -> None:
-        """Pop the innermost call of `layer` and any that an exception left above it."""
-        stack = self._thread.stack
-        if not self.open_calls_of(layer):
-            return
-        while stack:
-            call = stack.pop()
-            done = self.layer_of(call) == layer
+    def end(self, layer: int, failed: bool) -> int:
+        """Pop the innermost call of `layer` and any that an exception left above it; return it.
+
+        -1 when none is under way.
+        """
+        thread = self._thread
+        if layer not in thread.layers:
+            return NONE
+        call = NONE
+        done = False
+        while not done:
+            call = thread.calls.pop()
+            done = thread.layers.pop() == layer
             self._close(call, failed or not done)
-            if done:
-                self._describe(call, outputs, output_bytes)
-                break
-        self._number(self.current)
+        if self._numbers_nodes:
+            self._number(self.current)
+        return call
+
+    def describe(self, call: int, outputs: list[torch.Tensor], output_bytes: int) -> None:
+        """Note what a call returned."""
+        key = tuple((shape_of(tensor), tensor.dtype) for tensor in outputs)
+        description = self._descriptions.get(key)
+        if description is None:
+            description = self._descriptions[key] = self._described(outputs)
+        needs_grad = any(tensor.requires_grad for tensor in outputs)
+        self._outputs.extend((call, *description, output_bytes, needs_grad))
 
     def abandon(self) -> None:
         """Close every call under way on this thread, as when an interrupt left them open."""
-        stack = self._thread.stack
-        while stack:
-            self._close(stack.pop(), failed=True)
-        self._number(NONE)
+        thread = self._thread
+        while thread.calls:
+            self._close(thread.calls.pop(), failed=True)
+        thread.layers.clear()
+        if self._numbers_nodes:
+            self._number(NONE)
 
     def of_node(self, node: object) -> int:
         """Return the call whose forward made an autograd node of this thread, -1 when unknown."""
@@ -123,25 +150,19 @@ class Calls:
 
     def ran_backward(self, call: int, start: int, start_ns: int) -> None:
         """Widen the backward window of `call` to include what ran from `start` until now."""
-        if self._table.get(call, "backward_start") < 0:
-            self._table.set(call, backward_start=start, backward_start_ns=start_ns)
-        self._table.set(
-            call, backward_end=self._moments.cut(), backward_end_ns=self._moments.now_ns()
-        )
+        end, end_ns = self._moments.cut(), self._moments.now_ns()
+        window = self._backward.get(call)
+        if window is None:
+            self._backward[call] = [start, start_ns, end, end_ns]
+        else:
+            window[2:] = end, end_ns
 
     def unpacked(self, call: int) -> None:
         """Backward reads what `call` saved: from now on it runs that call's backward."""
-        now = self._moments.now_ns()
         if self._unpack_call and self._unpack_call[-1] == call:
             return
-        if self._unpack_call and self._unpack_call[-1] >= 0:
-            self._table.set(self._unpack_call[-1], backward_end_ns=now)
-        self._unpack_ns.append(now)
+        self._unpack_ns.append(self._moments.now_ns())
         self._unpack_call.append(call)
-        if call >= 0:
-            if self._table.get(call, "backward_start_ns") < 0:
-                self._table.set(call, backward_start_ns=now)
-            self._table.set(call, backward_end_ns=now)
 
     def backward_trace(self) -> tuple[Array, Array]:
         """Return when backward went on to which call: times in nanoseconds, calls (-1: none)."""
@@ -155,29 +176,24 @@ class Calls:
         self._saved.add(key)
         return True
 
-    def close(self) -> None:
-        """Give calls still under way an end, so that the table can be read while they run."""
-        for call in self._thread.stack:
-            self._table.set(call, end=self._moments.cut(), end_ns=self._moments.now_ns())
+    def columns(self) -> dict[str, Array]:
+        """Return the call table as it stands; calls still under way end now."""
+        begun = _rows(self._begun, len(_BEGUN))
+        count = len(begun)
+        columns = {name: np.full(count, spec.default) for name, spec in CALLS.items()}
+        columns["needs_grad"][:] = columns["failed"][:] = 0
+        for place, name in enumerate(_BEGUN):
+            columns[name] = begun[:, place].copy()
+        columns["end"][:], columns["end_ns"][:] = self._moments.cut(), self._moments.now_ns()
+        _scatter(columns, _rows(self._ended, len(_ENDED)), _ENDED)
+        _scatter(columns, _rows(self._outputs, len(_OUTPUTS)), _OUTPUTS)
+        windows = [(call, *window) for call, window in list(self._backward.items())]
+        _scatter(columns, np.array(windows, dtype="i8").reshape(-1, 5), ("call", *_BACKWARD))
+        return columns
 
     def _close(self, call: int, failed: bool) -> None:
-        self._table.set(
-            call, end=self._moments.cut(), end_ns=self._moments.now_ns(), failed=int(failed)
-        )
-
-    def _describe(self, call: int, outputs: list[torch.Tensor], output_bytes: int) -> None:
-        key = tuple((shape_of(tensor), tensor.dtype) for tensor in outputs)
-        description = self._descriptions.get(key)
-        if description is None:
-            description = self._descriptions[key] = self._described(outputs)
-        shape, dtype = description
-        self._table.set(
-            call,
-            output_shape=shape,
-            output_dtype=dtype,
-            output_bytes=output_bytes,
-            needs_grad=int(any(tensor.requires_grad for tensor in outputs)),
-        )
+        moments = self._moments
+        self._ended.extend((call, moments.cut(), moments.now_ns(), failed))
 
     def _described(self, outputs: list[torch.Tensor]) -> tuple[int, int]:
         if not outputs:
@@ -196,3 +212,15 @@ class Calls:
             return
         numbers.sequences.append(sequence)
         numbers.owners.append(call)
+
+
+def _rows(log: array[int], width: int) -> Array:
+    """Return a log as a table of its own memory; a row still being written is left out."""
+    rows = np.array(log, dtype="i8")
+    return rows[: len(rows) // width * width].reshape(-1, width)
+
+
+def _scatter(columns: dict[str, Array], rows: Array, names: tuple[str, ...]) -> None:
+    """Write rows that begin with a call into that call's place; of several the last stays."""
+    for place, name in enumerate(names[1:], start=1):
+        columns[name][rows[:, 0]] = rows[:, place]

@@ -11,15 +11,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from memtrack.recording.categories import Category, PhaseKind
+from memtrack.capture.libraries import Sizes
+from memtrack.recording.categories import CallKind, Category, PhaseKind
 from memtrack.recording.tables import Array
 
 PRECEDENCE = {
-    Category.PARAMETER: 6,
-    Category.BUFFER: 5,
-    Category.OPTIMIZER_STATE: 4,
-    Category.GRADIENT: 3,
-    Category.INPUT: 2,
+    Category.PARAMETER: 8,
+    Category.BUFFER: 7,
+    Category.OPTIMIZER_STATE: 6,
+    Category.GRADIENT: 5,
+    Category.CAST_WEIGHT: 4,
+    Category.INPUT: 3,
+    Category.OUTPUT: 2,
+    Category.OTHER: 1,
     Category.UNKNOWN: 0,
 }
 """When a storage is seen in two roles, the one with the higher number is kept."""
@@ -33,20 +37,29 @@ def phases_of(starts: Array, phases: Columns) -> Array:
     return np.asarray(np.where(starts < 0, -1, found))
 
 
-def categories(blocks: Columns, phases: Columns, saved: Columns, events: int) -> Array:
-    """Return the category of each allocation; `blocks` has their `phase` and what was named."""
+def categories(tables: Mapping[str, Columns], events: int, libraries: Sizes) -> Array:
+    """Return the category of each allocation from what was named and from its life.
+
+    `libraries` has the sizes of what libraries keep; without them every block was seen as a tensor.
+    """
+    blocks, phases, calls = tables["allocations"], tables["phases"], tables["calls"]
     category = blocks["category"].copy()
     unnamed = category == Category.UNKNOWN
     is_saved = np.zeros(len(category), dtype=bool)
-    is_saved[saved["allocation"]] = True
+    is_saved[tables["saved"]["allocation"]] = True
     phase, end = blocks["phase"], blocks["end"]
     kind = np.where(phase < 0, -1, phases["kind"][np.maximum(phase, 0)].astype(np.int64))
     phase_end = phases["end"][np.maximum(phase, 0)]
     brief = (end < phase_end) | ((end == events) & (phase_end == events))
-    forward = (kind == PhaseKind.FORWARD) | (blocks["call"] >= 0)
+    in_call = blocks["call"] >= 0
+    forward = (kind == PhaseKind.FORWARD) | (in_call & (kind != PhaseKind.BACKWARD))
+    made_again, outlives = _recomputed(blocks["call"], end, calls)
+    lasting = end == events
     choices = (
-        (is_saved, Category.ACTIVATION),
-        (phase < 0, Category.OTHER),
+        *((lasting & _is_sized(blocks, sizes), c) for c, sizes in libraries.items()),
+        (made_again & outlives, Category.RECOMPUTED),
+        (is_saved & ~made_again, Category.ACTIVATION),
+        (phase < 0, Category.UNKNOWN if libraries else Category.OTHER),
         (brief, Category.TEMPORARY),
         (forward, Category.ACTIVATION),
     )
@@ -54,6 +67,24 @@ def categories(blocks: Columns, phases: Columns, saved: Columns, events: int) ->
     told = np.select(masks, codes, int(Category.OTHER))
     category[unnamed] = told[unnamed]
     return np.asarray(category)
+
+
+def _is_sized(blocks: Columns, sizes: frozenset[int]) -> Array:
+    return np.isin(blocks["requested"], list(sizes))
+
+
+def _recomputed(call: Array, end: Array, calls: Columns) -> tuple[Array, Array]:
+    """Return which blocks were made while checkpointing ran a forward again, and which outlive that."""
+    again = np.append(calls["kind"] == CallKind.RECOMPUTE, False)
+    outermost = np.arange(len(again))
+    parent = np.append(calls["parent"], -1)
+    while True:
+        inner = again & again[parent[outermost]] & (parent[outermost] >= 0)
+        if not inner.any():
+            break
+        outermost[inner] = parent[outermost[inner]]
+    until = np.append(calls["end"], 0)[outermost]
+    return again[call], end > until[call]
 
 
 def targets(blocks: Columns, candidates: Array, forward_ns: Array, event_times: Array) -> Array:

@@ -12,7 +12,11 @@ from typing import Any
 
 import torch
 
-MAX_ENTRIES = 1_000_000
+from memtrack.capture import torch_api
+
+MAX_ENTRIES = 4_000_000
+"""Entries kept, so that a last step that is longer than the others still fits: each costs a few
+hundred bytes of this process's own memory, none of the device's."""
 _memory: Any = getattr(torch.cuda, "memory", None)
 
 
@@ -34,22 +38,46 @@ class AllocatorHistory:
 
     def __init__(self) -> None:
         self._ours = False
+        self._counted = 0
+        self._devices: list[torch.device] = []
+        self.initial: list[dict[str, Any]] | None = None
+        """The segments and their blocks at the beginning; None where reading them costs too much."""
         self.clock_offset_ns = 0
         """Nanoseconds to add to `time.perf_counter_ns` to get the trace's clock."""
 
-    def start(self) -> None:
-        """Switch the history on unless it is on already."""
+    def start(self) -> list[torch.device]:
+        """Switch the history on unless it is on already; return the devices in use.
+
+        Stacks are taken of allocations only: with those of releases, tracking a launch-bound model
+        costs another 6 % (`bench/tracking.py`).
+        """
         self.clock_offset_ns = _clock_offset_ns()
         enabled = getattr(torch._C, "_cuda_isHistoryEnabled", lambda: False)
-        if enabled():
-            return
-        known = inspect.signature(_memory._record_memory_history).parameters
-        wanted = {"context": "all", "stacks": "python", "max_entries": MAX_ENTRIES}
-        options = {
-            name: value for name, value in wanted.items() if name in known or "kwargs" in known
-        }
-        _memory._record_memory_history("all", **options)
-        self._ours = True
+        if not enabled():
+            known = inspect.signature(_memory._record_memory_history).parameters
+            wanted = {"context": "alloc", "stacks": "python", "max_entries": MAX_ENTRIES}
+            options = {
+                name: value for name, value in wanted.items() if name in known or "kwargs" in known
+            }
+            _memory._record_memory_history("all", **options)
+            self._ours = True
+            # With an empty history behind it this costs well under a millisecond.
+            self.initial = list(self.read().get("segments", ()))
+        everything = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
+        self._devices = [one for one in everything if _figure(one, "reserved_bytes", "current")]
+        self._counted = self._total("allocation", "allocated")
+        return self._devices
+
+    def levels(self) -> tuple[int, int]:
+        """Return the bytes allocated now, and the peak as torch counts it, over all devices."""
+        return self._total("allocated_bytes", "current"), self._total("allocated_bytes", "peak")
+
+    def events_so_far(self) -> int:
+        """Return about how many events there have been: an allocation, and the release of each."""
+        return 2 * (self._total("allocation", "allocated") - self._counted)
+
+    def _total(self, family: str, metric: str) -> int:
+        return sum(_figure(device, family, metric) for device in self._devices)
 
     def read(self) -> dict[str, Any]:
         """Return the snapshot as it stands."""
@@ -61,6 +89,12 @@ class AllocatorHistory:
         if self._ours:
             self._ours = False
             _memory._record_memory_history(None)
+
+
+def _figure(device: torch.device, family: str, metric: str) -> int:
+    """Return one of the allocator's statistics over all pools, 0 where it has none."""
+    statistics = torch_api.cuda_statistics(device.index or 0)
+    return int(statistics.get(family, {}).get("all", {}).get(metric, 0))
 
 
 def _has_times() -> bool:

@@ -20,6 +20,7 @@ class OwnedTensor:
     tensor: weakref.ref[torch.Tensor]
     layer: int
     name: str
+    string: int
     is_parameter: bool
 
 
@@ -29,9 +30,11 @@ class Layers:
     def __init__(self, builder: RecordingBuilder) -> None:
         self._table = builder["layers"]
         self._strings = builder.strings
-        self._rows: dict[int, int] = {}
+        self.rows: dict[int, int] = {}
+        """The row of each tracked module by its `id`."""
         self._references: list[weakref.ref[torch.nn.Module]] = []
         self._owned: dict[int, list[OwnedTensor]] = {}
+        self._by_id: dict[int, OwnedTensor] = {}
         self._seen_storages: set[int] = set()
 
     def add_root(self, model: torch.nn.Module, label: str) -> int:
@@ -45,7 +48,7 @@ class Layers:
 
     def row(self, module: torch.nn.Module) -> int:
         """Return the row of a module, -1 when it is not tracked."""
-        return self._rows.get(id(module), -1)
+        return self.rows.get(id(module), -1)
 
     def owned(self, root: int | None = None) -> Iterator[tuple[torch.Tensor, OwnedTensor]]:
         """Yield the living parameters and buffers of one root or of all."""
@@ -55,6 +58,17 @@ class Layers:
                 tensor = entry.tensor()
                 if tensor is not None:
                     yield tensor, entry
+
+    def owner(self, tensor: object) -> OwnedTensor | None:
+        """Return the entry of a parameter or buffer of a tracked model, None for any other tensor."""
+        entry = self._by_id.get(id(tensor))
+        return entry if entry is not None and entry.tensor() is tensor else None
+
+    def parameters_of(self, row: int) -> Iterator[torch.Tensor]:
+        """Yield the living parameters that a layer owns itself."""
+        module = self._references[row]()
+        if module is not None:
+            yield from (one for one in module._parameters.values() if one is not None)
 
     def roots(self) -> tuple[int, ...]:
         """Return the rows of the roots."""
@@ -92,15 +106,15 @@ class Layers:
         self._remember(module, row)
         self._own(module, row, path, owned)
         for child_name, child in module._modules.items():
-            if child is not None and id(child) not in self._rows:
+            if child is not None and id(child) not in self.rows:
                 self._add(child, child_name, f"{path}.{child_name}", row, depth + 1, aliases, owned)
         self._table.set(row, subtree=len(self._table) - row)
         return row
 
     def _remember(self, module: torch.nn.Module, row: int) -> None:
         key = id(module)
-        self._rows[key] = row
-        self._references.append(weakref.ref(module, lambda _: self._rows.pop(key, None)))
+        self.rows[key] = row
+        self._references.append(weakref.ref(module, lambda _: self.rows.pop(key, None)))
 
     def _own(self, module: torch.nn.Module, row: int, path: str, owned: list[OwnedTensor]) -> None:
         prefix = path.partition(".")[2]
@@ -109,7 +123,7 @@ class Layers:
             if parameter is None:
                 continue
             full = f"{prefix}.{name}" if prefix else name
-            owned.append(OwnedTensor(weakref.ref(parameter), row, full, True))
+            self._add_owned(parameter, row, full, True, owned)
             if self._is_known(parameter):
                 counts["tied"] = 1
             elif not _is_uninitialized(parameter):
@@ -119,8 +133,21 @@ class Layers:
         for name, buffer in module._buffers.items():
             if buffer is not None:
                 full = f"{prefix}.{name}" if prefix else name
-                owned.append(OwnedTensor(weakref.ref(buffer), row, full, False))
+                self._add_owned(buffer, row, full, False, owned)
         self._table.set(row, **counts)
+
+    def _add_owned(
+        self,
+        tensor: torch.Tensor,
+        row: int,
+        name: str,
+        is_parameter: bool,
+        owned: list[OwnedTensor],
+    ) -> None:
+        string = self._strings.add(name)
+        one = OwnedTensor(weakref.ref(tensor), row, name, string, is_parameter)
+        owned.append(one)
+        self._by_id.setdefault(id(tensor), one)
 
     def _is_known(self, parameter: torch.Tensor) -> bool:
         storage = storage_of(parameter)

@@ -1,14 +1,13 @@
 """The allocator's history and what our probes saw, put together by time and by address.
 
 The history knows every block and when it lived; the probes know which layer ran, what autograd kept
-and which tensors are parameters, gradients, state and batch. The rows that the probes wrote as
-`allocations` are sightings: an address at a time. Each is found again among the blocks that were
-alive there and then.
+and which tensors are parameters, gradients, state and batch. What they wrote are sightings: an
+address at a time. Each is found again among the blocks that were alive there and then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,56 +25,69 @@ Columns = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Sightings:
-    """What the probes saw: columns of the `allocations` table they wrote, and when, nanoseconds."""
+class Joined:
+    """Events, allocations and segments of all devices; `pools` are the ids of segments' pools."""
 
-    columns: Mapping[str, Array]
-    seen_ns: Array
+    events: Columns
+    allocations: Columns
+    segments: Columns
+    pools: Sequence[str]
 
 
-def merge_histories(
-    histories: Sequence[tuple[int, DeviceHistory]], beginning_ns: int
-) -> tuple[Columns, Columns]:
-    """Return events and allocations of several devices (row, history) on one clock.
+def merge_histories(histories: Sequence[tuple[int, DeviceHistory]], beginning_ns: int) -> Joined:
+    """Return several devices (row, history) on one clock.
 
     `beginning_ns` is the recording's beginning on the trace's clock. What ended before it is left
     out, what began before it has `start` -1.
     """
-    events, blocks = _joined(histories)
+    events = _concatenated([_events(row, history) for row, history in histories])
     events["time_ns"] += HALF_MICROSECOND_NS - beginning_ns
     order = np.argsort(events["time_ns"], kind="stable")
     order = order[events["time_ns"][order] >= 0]
-    new_place = np.full(len(events["time_ns"]) + 1, -1, dtype=np.int64)
-    new_place[order] = np.arange(len(order))
-    events = {name: values[order] for name, values in events.items()}
-    ends_inside = blocks["end"] >= 0
-    blocks["end"] = np.where(ends_inside, new_place[blocks["end"]], len(order))
-    blocks["start"] = np.where(blocks["start"] >= 0, new_place[blocks["start"]], -1)
-    kept = blocks["end"] >= 0
-    renumbered = np.cumsum(kept) - 1
-    has_block = events["allocation"] >= 0
-    events["allocation"] = np.where(has_block, renumbered[events["allocation"]], -1)
-    return events, {name: values[kept] for name, values in blocks.items()}
+    place = np.full(len(events["time_ns"]) + 1, -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    first_event = np.cumsum([0, *(len(history.events["kind"]) for _, history in histories)])
+    blocks, kept = _placed(histories, "allocations", first_event, place, len(order))
+    segments, held = _placed(histories, "segments", first_event, place, len(order))
+    first_block = np.cumsum([0, *(len(history.allocations["bytes"]) for _, history in histories)])
+    device = np.repeat(np.arange(len(histories)), np.diff(first_event))
+    block = events["allocation"] + first_block[device]
+    renumbered = np.append(np.cumsum(kept) - 1, -1)
+    events["allocation"] = np.where(events["allocation"] >= 0, renumbered[block], -1)
+    pools = [pool for _, history in histories for pool in history.pools]
+    return Joined(
+        {name: values[order] for name, values in events.items()},
+        blocks,
+        segments,
+        [pool for pool, is_kept in zip(pools, held.tolist(), strict=True) if is_kept],
+    )
 
 
-def _joined(histories: Sequence[tuple[int, DeviceHistory]]) -> tuple[Columns, Columns]:
-    events, blocks = [], []
-    event_count = block_count = 0
-    for row, history in histories:
-        own_events, own_blocks = dict(history.events), dict(history.allocations)
-        count, size = len(own_events["kind"]), len(own_blocks["bytes"])
-        own_events["device"] = np.full(count, row)
-        own_blocks["device"] = np.full(size, row)
-        has_block = own_events["allocation"] >= 0
-        own_events["allocation"] = np.where(has_block, own_events["allocation"] + block_count, -1)
-        alive = own_blocks["end"] >= count
-        own_blocks["end"] = np.where(alive, -1, own_blocks["end"] + event_count)
-        inside = own_blocks["start"] >= 0
-        own_blocks["start"] = np.where(inside, own_blocks["start"] + event_count, -1)
-        event_count, block_count = event_count + count, block_count + size
-        events.append(own_events)
-        blocks.append(own_blocks)
-    return _concatenated(events), _concatenated(blocks)
+def _events(row: int, history: DeviceHistory) -> Columns:
+    return {**history.events, "device": np.full(len(history.events["kind"]), row)}
+
+
+def _placed(
+    histories: Sequence[tuple[int, DeviceHistory]],
+    table: str,
+    first_event: Array,
+    place: Array,
+    count: int,
+) -> tuple[Columns, Array]:
+    """Return the lives of one table on the joined clock, and which of all are there."""
+    parts = []
+    for number, (row, history) in enumerate(histories):
+        own: Columns = dict(getattr(history, table))
+        shift, last = int(first_event[number]), len(history.events["kind"])
+        own["device"] = np.full(len(own["bytes"]), row)
+        inside = (own["end"] >= 0) & (own["end"] < last)
+        own["end"] = np.where(inside, place[np.where(inside, own["end"] + shift, -1)], count)
+        begun = own["start"] >= 0
+        own["start"] = np.where(begun, place[np.where(begun, own["start"] + shift, -1)], -1)
+        parts.append(own)
+    joined = _concatenated(parts)
+    kept = joined["end"] >= 0
+    return {name: values[kept] for name, values in joined.items()}, kept
 
 
 def _concatenated(parts: Sequence[Columns]) -> Columns:
@@ -134,37 +146,56 @@ def attribute(
     blocks["layer"] = layer_of[blocks["call"]]
 
 
-def resolve(blocks: Columns, event_times: Array, sightings: Sightings) -> Array:
+def resolve(blocks: Columns, event_times: Array, address: Array, seen_ns: Array) -> Array:
     """Return the block behind each sighting, -1 where none was alive at its address and time."""
     addresses, rank = np.unique(blocks["address"], return_inverse=True)
     events = len(event_times)
     if not len(addresses):
-        return np.full(len(sightings.seen_ns), -1)
+        return np.full(len(seen_ns), -1)
     # One number per block that sorts by address, then by start, so that one search finds both.
     keys = rank.astype(np.int64) * (events + 2) + blocks["start"] + 1
     order = np.argsort(keys)
-    cut = cuts_at(event_times, sightings.seen_ns)
-    seen = sightings.columns["address"]
+    cut = cuts_at(event_times, seen_ns)
+    seen = address.astype(addresses.dtype)
     seen_rank = np.minimum(np.searchsorted(addresses, seen), len(addresses) - 1)
     at = np.searchsorted(keys[order], seen_rank * (events + 2) + cut, side="right") - 1
     found = order[np.maximum(at, 0)]
     alive = (at >= 0) & (blocks["address"][found] == seen)
     alive &= (blocks["start"][found] < np.maximum(cut, 0)) & (blocks["end"][found] >= cut)
-    alive &= blocks["device"][found] == sightings.columns["device"]
     return np.where(alive, found, -1)
 
 
-def name_blocks(blocks: Columns, sightings: Sightings, found: Array) -> None:
+def name_blocks(blocks: Columns, sightings: Columns, found: Array) -> None:
     """Give blocks the category, layer and name they were sighted with, the weightiest last."""
     rows = len(blocks["bytes"])
     blocks["category"] = np.zeros(rows, dtype="u1")
     blocks["name"] = np.full(rows, -1)
-    category = sightings.columns["category"]
     for known in sorted(PRECEDENCE, key=lambda c: PRECEDENCE[c]):
         if known is Category.UNKNOWN:
             continue
-        chosen = (category == known) & (found >= 0)
+        chosen = (sightings["category"] == known) & (found >= 0)
+        if known is Category.INPUT:  # what another tracked model made is its output, not a batch
+            chosen &= blocks["call"][found] < 0
         at = found[chosen]
         blocks["category"][at] = int(known)
-        blocks["name"][at] = sightings.columns["name"][chosen]
-        blocks["layer"][at] = sightings.columns["layer"][chosen]
+        for column in ("name", "layer"):
+            given = sightings[column][chosen]
+            blocks[column][at[given >= 0]] = given[given >= 0]
+
+
+def backward_windows(calls: Columns, backward: tuple[Array, Array], phases: Columns) -> None:
+    """Fill in when each call's backward ran: from the reading of what it saved to the next."""
+    when, call = backward
+    if not len(when):
+        return
+    phase = np.searchsorted(phases["start_ns"], when, side="right") - 1
+    until = np.minimum(np.append(when[1:], np.iinfo(np.int64).max), phases["end_ns"][phase])
+    until = np.maximum(until, when)
+    known = call >= 0
+    first = np.full(len(calls["layer"]), np.iinfo(np.int64).max)
+    np.minimum.at(first, call[known], when[known])
+    last = np.full(len(first), -1)
+    np.maximum.at(last, call[known], until[known])
+    seen = last >= 0
+    calls["backward_start_ns"] = np.where(seen, first, -1)
+    calls["backward_end_ns"] = last

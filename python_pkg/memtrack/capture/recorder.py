@@ -30,16 +30,20 @@ from memtrack.capture.arguments import (
     labels_of,
     unique,
 )
-from memtrack.capture.assemble import tables_of_history, tables_of_storages
+from memtrack.capture.assemble import History, tables_of_history, tables_of_storages
 from memtrack.capture.discovery import living_objects, share_parameters
 from memtrack.capture.dispatch import OperationWatch
+from memtrack.capture.engine import BackwardWatch
 from memtrack.capture.guard import Guard
 from memtrack.capture.history import AllocatorHistory, is_usable
+from memtrack.capture.libraries import sizes_of_libraries
 from memtrack.capture.observer import Observer
+from memtrack.capture.readings import Readings
 from memtrack.capture.saved import SavedTensors
 from memtrack.capture.ticks import Tick
 from memtrack.errors import RecordingStateError
 from memtrack.i18n import text
+from memtrack.recording.categories import ReadingKind
 from memtrack.recording.data import Facts, Notice, RecordingData
 
 MAX_EVENTS = 1_000_000
@@ -78,6 +82,8 @@ class Recorder:
         self._snapshot: dict[str, Any] | None = None
         self._observer = Observer(names, follows_life=self._history is None)
         self._observer.on_new_step = self._may_begin_step
+        self._observer.on_boundary = self._boundary
+        self._observer.on_detail = self._detail
         self._observer.on_late_step = self._step_ended
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
@@ -90,6 +96,11 @@ class Recorder:
         self._saved = SavedTensors(
             guard.around(self._observer.saved, otherwise=-1), guard.around(on_unpacked)
         )
+        self._backward = BackwardWatch(
+            guard.around(self._observer.backward_begins),
+            guard.around(self._observer.backward_ends),
+        )
+        self._readings = Readings(self._observer.builder, self._observer.moments)
         self._handles: list[RemovableHandle] = []
         self._attached = self._ended = False
         self._state = "recording"
@@ -139,9 +150,11 @@ class Recorder:
             observer.notice_state(optimizer)
         observer.phases.steps.expect(id(one) for one in observer.optimizers.all())
         if self._history is not None:
-            self._history.start()
+            for device in self._history.start():
+                observer.blocks.device_row(device)
         observer.blocks.begun = True
-        observer.samples.take(observer.blocks.device_rows(), force=True)
+        self._read(ReadingKind.START)
+        self._backward.start()
         around = self._guard.around
         self._handles += torch_api.register_module_hooks(
             around(observer.before_forward), around(observer.after_forward)
@@ -174,6 +187,7 @@ class Recorder:
         try:
             self._unwatch()
         finally:
+            self._backward.stop()
             for handle in self._handles:
                 handle.remove()
             self._handles.clear()
@@ -184,8 +198,10 @@ class Recorder:
     def mark(self, label: str) -> None:
         """Name this moment."""
         observer = self._observer
+        string = observer.builder.strings.add(label)
         moment = {"cut": observer.moments.cut(), "time_ns": observer.moments.now_ns()}
-        observer.builder["marks"].add(**moment, label=observer.builder.strings.add(label))
+        observer.builder["marks"].add(**moment, label=string)
+        self._readings.take(observer.blocks.device_rows(), ReadingKind.MARK, string)
 
     def tick(self) -> Tick:
         """Return the state at this moment."""
@@ -196,14 +212,22 @@ class Recorder:
         """Return the recording as it stands; it goes on."""
         observer = self._observer
         observer.phases.close()
-        observer.calls.close()
+        self._readings.flush()
         if self._history is None:
             tables = tables_of_storages(observer)
         else:
-            snapshot = self._snapshot or self._history.read()
-            beginning = observer.moments.base_ns + self._history.clock_offset_ns
-            tables = tables_of_history(observer, snapshot, beginning, self._names)
+            tables = tables_of_history(observer, self._history_so_far(), self._names)
         return observer.builder.build(self._facts(), tables)
+
+    def _history_so_far(self) -> History:
+        history = self._history
+        assert history is not None
+        return History(
+            snapshot=self._snapshot or history.read(),
+            initial=history.initial,
+            beginning_ns=self._observer.moments.base_ns + history.clock_offset_ns,
+            libraries=sizes_of_libraries(self._living_models()),
+        )
 
     def finish(self, state: str = "complete") -> RecordingData:
         """End the recording, take every hook off and return it."""
@@ -217,10 +241,11 @@ class Recorder:
             return
         observer = self._observer
         observer.phases.close()
-        observer.samples.take(observer.blocks.device_rows(), force=True)
+        self._read(ReadingKind.END)
         self._ended = True
         self._state = state
         if self._history is not None and self._attached:
+            observer.notice_models()
             self._snapshot = self._history.read()
         self.detach()
         observer.blocks.release_all()
@@ -241,8 +266,7 @@ class Recorder:
         observer = self._observer
         tensors, optimizers = living_objects()
         observer.notice_living(tensors)
-        wanted = [reference() for reference in self._models]
-        parameters = [p for model in wanted if model is not None for p in model.parameters()]
+        parameters = [p for model in self._living_models() for p in model.parameters()]
         for optimizer in optimizers:
             if self._follows_any or share_parameters(optimizer, parameters):
                 observer.optimizers.add(optimizer)
@@ -250,6 +274,9 @@ class Recorder:
             given = reference()
             if given is not None:
                 observer.optimizers.add(given)
+
+    def _living_models(self) -> list[torch.nn.Module]:
+        return [one for reference in self._models if (one := reference()) is not None]
 
     def _add_root(self, model: torch.nn.Module, label: str) -> int:
         observer = self._observer
@@ -282,12 +309,42 @@ class Recorder:
         if self._steps is not None and done >= self._steps:
             self._end("complete")
             return False
-        if observer.moments.cut() > self._max_events:
+        if self._events_so_far() > self._max_events:
             observer.notices.add("full")
             self._end("complete")
             return False
+        self._readings.take(observer.blocks.device_rows(), ReadingKind.STEP)
         self._step_ended()
         return True
+
+    def _events_so_far(self) -> int:
+        if self._history is None:
+            return self._observer.moments.cut()
+        return self._history.events_so_far()
+
+    def _boundary(self, kind: ReadingKind) -> None:
+        """A phase has ended."""
+        observer = self._observer
+        devices = observer.blocks.device_rows()
+        observer.samples.take(devices)
+        self._readings.take(devices, kind)
+        if self._history is not None:
+            observer.meter.observe(*self._history.levels())
+
+    def _read(self, kind: ReadingKind) -> None:
+        """Read what allocator and driver say, however recent the last reading."""
+        devices = self._observer.blocks.device_rows()
+        self._observer.samples.take(devices, force=True)
+        self._readings.take(devices, kind)
+
+    def _detail(self, detailed: bool) -> None:
+        """The coming forward pass is watched in detail, or repeats earlier ones."""
+        if self._guard.is_shut:
+            return
+        if detailed:
+            self._saved.enter()
+        else:
+            self._saved.leave()
 
     def _step_ended(self) -> None:
         self._call(self.on_step)
@@ -318,7 +375,13 @@ class Recorder:
             identifier=self._identifier,
             versions={"torch": torch.__version__, "python": platform.python_version()},
             notices=tuple(notices),
+            extra=self._settings(),
         )
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the allocator's settings as its snapshot has them."""
+        found = (self._snapshot or {}).get("allocator_settings")
+        return {"allocator_settings": found} if isinstance(found, dict) else {}
 
 
 def _silence_in_child() -> None:

@@ -47,7 +47,7 @@ class SavedTensors:
     """Pushes one pair of hooks on the calling thread.
 
     `on_saved` gets each tensor saved and returns a number, which `on_unpacked` gets when backward
-    reads the tensor.
+    reads the tensor, also after the pair has been popped.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class SavedTensors:
     def unpack(self, packed: Any) -> Any:
         """Return the tensor; RuntimeError, worded as torch's, when it was modified in place."""
         alias, token, then = packed
-        if self._is_active:
+        if token != NOBODY:
             self._on_unpacked(token)
         if self._outer is not None:
             return self._outer[1](alias)

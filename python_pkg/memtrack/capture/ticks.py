@@ -36,6 +36,7 @@ class Meter:
         self._moments = moments
         self.allocated = 0
         self.peak = 0
+        self._highest: int | None = None
         self._times: list[int] = []
         self._lows: list[int] = []
         self._highs: list[int] = []
@@ -47,7 +48,20 @@ class Meter:
 
     def change(self, amount: int) -> None:
         """Take in one event that changed allocated memory by `amount` bytes."""
-        self.allocated = allocated = self.allocated + amount
+        self._take(self.allocated + amount)
+
+    def observe(self, allocated: int, highest: int) -> None:
+        """Take in what the allocator says, from time to time: bytes now, and the peak it counts.
+
+        A peak of its own that has risen since the last time was reached in between.
+        """
+        if self._highest is not None and highest > self._highest:
+            self._take(highest)
+        self._highest = highest
+        self._take(allocated)
+
+    def _take(self, allocated: int) -> None:
+        self.allocated = allocated
         if allocated > self.peak:
             self.peak = allocated
         now = self._moments.now_ns()
