@@ -51,6 +51,21 @@ def recordings(draw, most_actions=60):
     return player.build()
 
 
+@st.composite
+def steps(draw):
+    """A recording of four to twelve steps whose allocations mostly outlive them; few sites and layers."""
+    player = _Player(1, [-1, 0], draw(st.sampled_from(("storages", "segments"))))
+    keep = st.lists(st.integers(0, 5), max_size=3)
+    for step in range(draw(st.integers(4, 12))):
+        player.script.phase(PhaseKind.FORWARD, step)
+        player.step = step
+        for number in draw(keep):
+            player.play("alloc", 0, number % 3, (512, 3 << 20)[number % 2])
+        for number in draw(st.lists(st.integers(0, 9), max_size=2)):
+            player.play("free", number, 1, 0)
+    return player.build()
+
+
 class _Player:
     def __init__(self, devices, parents, history):
         self.script = Script()

@@ -1,6 +1,8 @@
 """Questions to a recording: pure functions over its columns, in NumPy, without a loop per event."""
 
+from memtrack.analysis.creep import Creep
 from memtrack.analysis.fragmentation import Fragmentation, PoolState, Service, fragmentation
+from memtrack.analysis.growth import GrowingGroup, Growth, growth
 from memtrack.analysis.layers import LayerTable, layer_table
 from memtrack.analysis.ledger import DRAW_ORDER, Ledger, Part, ledger
 from memtrack.analysis.live import Holder, LiveSet, live_set
@@ -13,7 +15,10 @@ from memtrack.analysis.totals import alive, allocated, by_category
 
 __all__ = [
     "DRAW_ORDER",
+    "Creep",
     "Fragmentation",
+    "GrowingGroup",
+    "Growth",
     "Holder",
     "LayerTable",
     "Ledger",
@@ -30,6 +35,7 @@ __all__ = [
     "allocated",
     "by_category",
     "fragmentation",
+    "growth",
     "layer_table",
     "ledger",
     "live_set",

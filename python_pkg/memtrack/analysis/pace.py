@@ -20,6 +20,14 @@ def step_ns(data: RecordingData) -> int | None:
     return int(np.median(durations)) if len(durations) else None
 
 
+def finished_steps(data: RecordingData) -> int:
+    """Return how many steps were gone through to their end; an unfinished one can only be the last."""
+    if not data.steps_run:
+        return 0
+    whole = _steps(data)[1]
+    return int(data.steps if whole[-1] else data.steps - 1)
+
+
 def _steps(data: RecordingData) -> tuple[Array, Array]:
     """Return the nanoseconds of each step, and whether it is complete."""
     phases, steps = data.phases, data.steps
