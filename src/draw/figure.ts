@@ -2,14 +2,14 @@
 import type { Config, Data, Layout } from 'plotly.js';
 
 import { at } from '../base/assert';
+import { areasOf } from '../model/areas';
 import { firstAtLeast, lastAtMost } from '../model/search';
 import { byteTicks, roundTicks } from '../model/ticks';
-import { shownCategories } from '../model/timeline';
 import type { INumbers } from '../wire';
 import { withAlpha } from './colour';
 import { axisNotes, notesOf } from './notes';
 import type { IScene } from './scene';
-import { Frame, MARGIN } from './scene';
+import { Frame, MARGIN, areaName } from './scene';
 import { shapesOf } from './shapes';
 
 /** What plotly draws. */
@@ -38,7 +38,7 @@ export function buildFigure(scene: IScene): IFigure {
   const slice = sliceOf(scene);
   return {
     data: [
-      ...areasOf(scene, slice),
+      ...stackOf(scene, slice),
       allocatedOf(scene, slice),
       ...reservedOf(scene, slice),
       ...layerOf(scene, slice),
@@ -66,16 +66,16 @@ function part(column: INumbers, { from, to }: ISlice): number[] {
   return Array.from({ length: to - from }, (_, index) => at(column, from + index));
 }
 
-function areasOf(scene: IScene, slice: ISlice): Data[] {
+function stackOf(scene: IScene, slice: ISlice): Data[] {
   const x = part(scene.scale.positions, slice);
-  return shownCategories(scene.timeline).map((id): Data => {
-    const colour = scene.theme.category(id);
+  return areasOf(scene.timeline).map((area): Data => {
+    const colour = scene.theme.category(area.id);
     return {
       type: 'scatter',
       mode: 'lines',
-      name: scene.words.category(id),
+      name: areaName(area, scene.words),
       x,
-      y: part(scene.timeline.categories.get(id) ?? [], slice),
+      y: part(area.bytes, slice),
       stackgroup: 'memory',
       fillcolor: colour,
       // Its own outline keeps a peak of one event visible, however thin.

@@ -7,11 +7,11 @@ import type { IBand } from '../model/bands';
 import { fitLabels } from '../model/labels';
 import { firstAtLeast, lastAtMost } from '../model/search';
 import { roundStep } from '../model/ticks';
-import { shownCategories } from '../model/timeline';
+import { areasOf } from '../model/areas';
 import type { INumbers } from '../wire';
 import { inkOn } from './colour';
 import type { Frame, IScene } from './scene';
-import { MARGIN } from './scene';
+import { MARGIN, areaName } from './scene';
 import { PHASE_LANE, STEP_LANE, showsPhases, showsSteps } from './shapes';
 
 type Note = Partial<Annotation>;
@@ -60,13 +60,13 @@ function areaNotes(scene: IScene, frame: Frame): Note[] {
     bottom: inSight(lefts).map(() => 0),
     end: frame.plotWidth
   };
-  return shownCategories(timeline).flatMap(id => {
-    const heights = inSight(timeline.categories.get(id) ?? []).map(bytes => frame.yPx(bytes));
+  return areasOf(timeline).flatMap(part => {
+    const heights = inSight(part.bytes).map(bytes => frame.yPx(bytes));
     const top = area.bottom.map((bottom, index) => bottom + at(heights, index));
-    const name = words.category(id);
+    const name = areaName(part, words);
     const place = placeInside({ ...area, top }, measure(name) + 2 * PADDING_PX, LINE_PX);
     area.bottom = top;
-    const font = { size: 11, color: inkOn(theme.category(id)) };
+    const font = { size: 11, color: inkOn(theme.category(part.id)) };
     return place === undefined ? [] : [{ ...note(scene, frame, name, place.x, place.y), font }];
   });
 }

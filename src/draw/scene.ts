@@ -1,4 +1,5 @@
 // Everything a picture of a timeline is made of, in one readonly object, and where things lie in it.
+import type { IArea } from '../model/areas';
 import type { IBand, IPhaseBand } from '../model/bands';
 import type { Scale } from '../model/scale';
 import type { IWindow } from '../model/window';
@@ -15,6 +16,8 @@ export interface IMoment {
 /** The words in a picture, in the reader's language. */
 export interface IWords {
   readonly category: (id: string) => string;
+  /** The area of all lines that have none of their own. */
+  readonly otherLines: string;
   readonly phase: (id: string) => string;
   readonly step: (step: number) => string;
   /** A step's number as people count. */
@@ -45,6 +48,11 @@ export interface IScene {
   readonly theme: ITheme;
   readonly measure: TextMeasure;
   readonly words: IWords;
+}
+
+/** Returns what an area is called: its source line, else its category. */
+export function areaName({ id, line }: IArea, words: IWords): string {
+  return line === undefined ? words.category(id) : line || words.otherLines;
 }
 
 /** Space around the plot: figures at the left, steps and phases above, the axis below. */

@@ -2,6 +2,7 @@
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate } from '@lumino/disposable';
 
+import { LINE_AREAS } from '../model/areas';
 import { CATEGORY_IDS } from '../wire';
 import { plainColour } from './colour';
 
@@ -14,7 +15,7 @@ export interface ITheme {
   readonly accent: string;
   readonly fontFamily: string;
   readonly fontSize: number;
-  /** The colour of a category. */
+  /** The colour of a category or of the area of a source line. */
   readonly category: (id: string) => string;
 }
 
@@ -34,8 +35,8 @@ export function readTheme(host: HTMLElement): ITheme {
     probe.style.color = value;
     return plainColour(getComputedStyle(probe).color);
   };
-  const categories = new Map(
-    CATEGORY_IDS.map(id => [String(id), resolve(`var(${colourVariable(id)})`)])
+  const categories = new Map<string, string>(
+    [...CATEGORY_IDS, ...LINE_AREAS].map(id => [id, resolve(`var(${colourVariable(id)})`)])
   );
   const style = getComputedStyle(host);
   const theme = {

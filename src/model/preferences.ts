@@ -5,11 +5,11 @@ import { Signal } from '@lumino/signaling';
 import type { Axis } from './scale';
 import { AXES } from './scale';
 
-/** The tabs of a report. */
-export const TAB_IDS = ['layers', 'timeline', 'ledger'] as const;
+/** The tabs that every report of a model has, for the settings to choose the first from. */
+export const FIRST_TAB_IDS = ['layers', 'timeline', 'ledger'] as const;
 
 /** A tab of a report. */
-export type TabId = (typeof TAB_IDS)[number];
+export type TabId = (typeof FIRST_TAB_IDS)[number] | 'lines' | 'summary';
 
 /** The settings of the report view. */
 export interface IPreferences {
@@ -32,7 +32,7 @@ export const DEFAULT_PREFERENCES: IPreferences = {
 export function preferencesFrom(settings: Readonly<Record<string, unknown>>): IPreferences {
   const { defaultTab, timelineAxis, layerColumns, foldedByDefault } = settings;
   return {
-    defaultTab: TAB_IDS.find(id => id === defaultTab) ?? DEFAULT_PREFERENCES.defaultTab,
+    defaultTab: FIRST_TAB_IDS.find(id => id === defaultTab) ?? DEFAULT_PREFERENCES.defaultTab,
     timelineAxis: AXES.find(axis => axis === timelineAxis) ?? DEFAULT_PREFERENCES.timelineAxis,
     layerColumns: Array.isArray(layerColumns)
       ? layerColumns.filter(id => typeof id === 'string')

@@ -2,7 +2,6 @@
 // each step. A block is alive at cut c when start < c <= end.
 import { at } from '../base/assert';
 import type { ILayerTree, IPhases, ITimeline } from '../wire';
-import { CATEGORIES_DRAWN } from '../wire';
 import { firstAtLeast, lastAtMost } from './search';
 
 /** Returns the bytes that `row` and the layers under it hold at each point of `timeline`. */
@@ -71,17 +70,6 @@ export function phaseAt(phases: IPhases, cut: number): number {
 /** Returns the point whose value holds at `cut`: the last at or before it, else the first. */
 export function pointAt(timeline: ITimeline, cut: number): number {
   return Math.max(0, lastAtMost(timeline.points.cut, cut));
-}
-
-/** Returns the categories that hold anything at any point, in the order they are drawn. */
-export function shownCategories(timeline: ITimeline): readonly string[] {
-  const drawn: readonly string[] = CATEGORIES_DRAWN;
-  // Categories of a later version come last.
-  const later = [...timeline.categories.keys()].filter(id => !drawn.includes(id));
-  return [...drawn, ...later].filter(id => {
-    const column = timeline.categories.get(id);
-    return column !== undefined && [...column].some(bytes => bytes > 0);
-  });
 }
 
 /** Returns the largest of allocated and reserved at any point, 0 without points. */

@@ -11,13 +11,32 @@ export function partName(id: string, trans: TranslationBundle): string {
     case 'process':
       return trans.__('rest of this process');
     case 'outside':
-      return trans.__('outside the allocator');
+      return trans.__('CUDA context and other processes');
     case 'others':
       return trans.__('other processes');
     case 'free':
       return trans.__('free');
     default:
       return categoryName(id, trans);
+  }
+}
+
+/** Returns the name of what a part is made of, such as `temporary.forward`; else the id itself. */
+export function detailName(id: string, trans: TranslationBundle): string {
+  switch (id) {
+    case 'cache.small':
+      return trans.__('for small blocks');
+    case 'cache.large':
+      return trans.__('for large blocks');
+    case 'cache.splinters':
+      return trans.__('splinters');
+    case 'cache.private':
+      return trans.__('in private pools');
+    default: {
+      const [part = '', ...rest] = id.split('.');
+      const phase = rest.join('.');
+      return part === 'temporary' ? phaseName(phase, trans) : phase || id;
+    }
   }
 }
 

@@ -54,3 +54,14 @@ export type PhaseId = (typeof PHASE_IDS)[number];
 export function phaseId(code: number): PhaseId {
   return PHASE_IDS[code] ?? 'other';
 }
+
+/** Why the allocator's statistics were read, by code. */
+export const READING_IDS = ['start', 'phase', 'step', 'mark', 'end'] as const;
+
+/** Why the allocator's statistics were read. */
+export type ReadingId = (typeof READING_IDS)[number];
+
+/** Returns the reason of `code`; `phase` for one that a newer memtrack added. */
+export function readingId(code: number): ReadingId {
+  return READING_IDS[code] ?? 'phase';
+}

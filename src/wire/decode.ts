@@ -1,6 +1,7 @@
 // Payload JSON and its buffers to an `IReport`. Everything is checked here, so that no view has to.
 import type { BinaryBuffer } from './columns';
 import { ColumnDecoder, isStrings } from './columns';
+import { decodeAnswers, decodeGroups, decodeText } from './decodeanswers';
 import { WireError, malformed } from './errors';
 import { Fields, asString } from './fields';
 import { decodeLayerTree } from './layertree';
@@ -8,13 +9,13 @@ import type {
   IDevice,
   ILayerColumns,
   ILedger,
+  ILedgerPart,
   IMarks,
   IPeak,
   IPhases,
   IReport,
   ITimeline,
-  IView,
-  Text
+  IView
 } from './report';
 
 /** The name and major version this code reads, as in the payload's `schema`. */
@@ -67,12 +68,6 @@ function versionsOf(fields: Fields): ReadonlyMap<string, string> {
   return fields.map(key => fields.string(key));
 }
 
-function decodeText(value: unknown, where: string): Text {
-  const fields = Fields.of(value, where);
-  const languages = fields.keys().map(key => [key, fields.string(key)]);
-  return { ...Object.fromEntries(languages), en: fields.string('en') };
-}
-
 function decodePhases(decoder: ColumnDecoder, fields: Fields): IPhases {
   const start = decoder.numbers(fields, 'start');
   const { length } = start;
@@ -104,7 +99,8 @@ function decodeView(decoder: ColumnDecoder, fields: Fields, layers: number): IVi
     peak: decodePeak(fields.fields('peak'), layers),
     ledger: decodeLedger(fields.fields('ledger')),
     layers: decodeLayerColumns(decoder, fields.fields('layers'), layers),
-    timeline: timelineOf(decoder, fields.fields('timeline'), layers)
+    timeline: timelineOf(decoder, fields.fields('timeline'), layers),
+    ...decodeAnswers(decoder, fields, layers)
   };
 }
 
@@ -136,16 +132,28 @@ function decodeLedger(fields: Fields): ILedger {
   return {
     total: fields.integer('total', 0),
     allocated: fields.integer('allocated', 0),
-    parts: fields.list('parts', (value, where) => {
-      const part = Fields.of(value, where);
-      return {
-        id: part.string('id'),
-        bytes: part.integer('bytes', 0),
-        certainty: part.string('certainty')
-      };
-    })
+    rounding: fields.has('rounding') ? fields.integer('rounding', 0) : 0,
+    parts: fields.list('parts', decodePart)
   };
 }
+
+function decodePart(value: unknown, where: string): ILedgerPart {
+  const detail = decodeDetail(value, where);
+  const part = Fields.of(value, where);
+  return { ...detail, details: part.has('details') ? part.list('details', decodeDetail) : [] };
+}
+
+/** One level is shown: what a detail might have inside is not read, however deep it is. */
+function decodeDetail(value: unknown, where: string): ILedgerPart {
+  const part = Fields.of(value, where);
+  return {
+    id: part.string('id'),
+    bytes: part.integer('bytes', 0),
+    certainty: part.string('certainty'),
+    details: []
+  };
+}
+
 
 function decodeLayerColumns(decoder: ColumnDecoder, fields: Fields, layers: number): ILayerColumns {
   const columns = fields.fields('columns');
@@ -185,7 +193,10 @@ function timelineOf(decoder: ColumnDecoder, fields: Fields, layers: number): ITi
     sites,
     names,
     omittedAllocations: fields.integer('omitted_allocations', 0),
-    omittedBytes: fields.integer('omitted_bytes', 0)
+    omittedBytes: fields.integer('omitted_bytes', 0),
+    groups: fields.has('groups')
+      ? decodeGroups(decoder, fields.fields('groups'), points.length)
+      : undefined
   };
 }
 

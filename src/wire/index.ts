@@ -1,4 +1,13 @@
 // The one door between what arrives and what the views read.
+export type {
+  IGrowth,
+  ILineGroups,
+  ILines,
+  IMarkPeaks,
+  INestedPeaks,
+  IPool,
+  ISummary
+} from './answers';
 export type { BinaryBuffer, INumbers, IStrings } from './columns';
 export { textAt } from './columns';
 export * from './codes';

@@ -1,6 +1,7 @@
 // The report as the views read it: checked, readonly columns. The layout of the payload is written
 // down in python_pkg/memtrack/reports/payload.py. Bytes are integers exact to 2^53, times are
 // nanoseconds since the recording began, cuts count events, references are rows with -1 for none.
+import type { IAnswers, ILineGroups } from './answers';
 import type { INumbers, IStrings } from './columns';
 
 /** One sentence in every shipped language: `{en: …, zh_CN: …}`. */
@@ -62,7 +63,7 @@ export interface IMarks {
 }
 
 /** The report of one device. */
-export interface IView {
+export interface IView extends IAnswers {
   readonly device: IDevice;
   readonly headline: Text;
   readonly details: readonly Text[];
@@ -95,14 +96,18 @@ export interface ILedger {
   readonly total: number;
   readonly allocated: number;
   readonly parts: readonly ILedgerPart[];
+  /** Bytes of the tensors that nobody asked for: the allocator gives whole blocks. */
+  readonly rounding: number;
 }
 
-/** `id` is a category or `cache`, `context`, `process`, `others`, `free`. */
+/** `id` is a category or `cache`, `context`, `process`, `others`, `outside`, `free`. */
 export interface ILedgerPart {
   readonly id: string;
   readonly bytes: number;
   /** `measured` or `estimated`. */
   readonly certainty: string;
+  /** What the part is made of, with ids such as `temporary.forward`; they sum to it. */
+  readonly details: readonly ILedgerPart[];
 }
 
 /**
@@ -132,6 +137,8 @@ export interface ITimeline {
   /** Allocations left out because the payload is bounded, and the most bytes they ever have. */
   readonly omittedAllocations: number;
   readonly omittedBytes: number;
+  /** The same bytes by source line, where most of them have no category. */
+  readonly groups: ILineGroups | undefined;
 }
 
 /** Points in order of `cut`; `layer` is the innermost running, -1 outside. */

@@ -24,7 +24,9 @@ def encode_answers(encoder: Encoder, view: View) -> dict[str, Any]:
     if view.growth:
         answers["growth"] = [_finding(finding) for finding in view.growth]
     if view.peaks is not None:
-        answers["peaks"] = encoder.columns(view.peaks.columns)
+        answers["peaks"] = encoder.columns(view.peaks.phases)
+        marks = {"label": view.peaks.label, **view.peaks.marks}
+        answers["mark_peaks"] = encoder.columns(marks)
     if view.summary is not None:
         answers["summary"] = _summary(encoder, view.summary)
     if view.lines is not None:
@@ -48,6 +50,7 @@ def _pool(pool: PoolReport) -> dict[str, Any]:
         "stream": str(pool.stream),
         "reserved": pool.reserved,
         "allocated": pool.allocated,
+        "pending": pool.pending,
         "free": pool.free,
         "largest_free": pool.largest_free,
         "splinters": pool.splinters,

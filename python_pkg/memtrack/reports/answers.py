@@ -17,8 +17,9 @@ class PoolReport:
     """One pool of the caching allocator on one stream at the peak; all figures but counts are bytes.
 
     `pool` is the id of a private pool such as `0.1`, "" for the default one; `small` tells the pool
-    for blocks of up to 1 MiB. `free` is what is reserved and not allocated, `largest_free` its
-    largest block, `splinters` what of it lies in blocks too small to be given out again soon.
+    for blocks of up to 1 MiB. `reserved` is `allocated`, `pending` (freed, but a stream is not done
+    with it) and `free`, whose largest block is `largest_free`; of it `splinters` share a segment with
+    blocks in use, so that `empty_cache` cannot give them back.
     """
 
     pool: str
@@ -26,6 +27,7 @@ class PoolReport:
     stream: int
     reserved: int
     allocated: int
+    pending: int
     free: int
     largest_free: int
     splinters: int
@@ -50,21 +52,25 @@ class GrowthFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class NestedPeaks:
-    """The most allocated within each phase of each step, a row each, in order.
+class PeaksReport:
+    """The most allocated within each phase of each step, and from each mark to the next.
 
-    `columns` has `step`, `kind` (PhaseKind), `bytes`, `cut` and `layer` (row, -1 outside).
+    `phases` has `step`, `kind` (PhaseKind), `bytes`, `cut` and `layer`, the one that holds most then
+    (row, -1 for none): a row for each step and kind, in order. `marks` has `bytes`, `cut` and `layer`
+    of what follows the mark of `label`; "" is what lies before the first.
     """
 
-    columns: Mapping[str, Array]
+    phases: Mapping[str, Array]
+    label: Sequence[str]
+    marks: Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryReport:
     """The allocator's statistics at the moments they were read.
 
-    `readings` has `cut`, `time_ns`, `kind` (ReadingKind), `step` and `phase` (PhaseKind), a value a
-    moment, `label` the label of a mark. `values` is int64[moments, names], named as
+    `readings` has `cut`, `time_ns`, `kind` (ReadingKind), `step`, `phase` (PhaseKind) and `number`
+    (from 1 among moments of one name, 0 for the only one), `label` the label of a mark. `values` is int64[moments, names], named as
     `torch.cuda.memory_stats` names them.
     """
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memtrack.recording import ReadingKind
+from memtrack.recording import PhaseKind, ReadingKind
 from memtrack.recording.tables import Array
-from memtrack.reports.answers import LineReport, NestedPeaks, SummaryReport
+from memtrack.reports.answers import LineReport, PeaksReport, SummaryReport
 from memtrack.reports.report import Report, View
 
 MOST_FINDINGS = 20
@@ -41,11 +41,19 @@ def _fewer(view: View, most: int) -> View:
     )
 
 
-def _fewer_peaks(peaks: NestedPeaks, most: int) -> NestedPeaks:
-    """Return the highest of the peaks, in their order."""
-    highest = np.argsort(-peaks.columns["bytes"], kind="stable")[:most]
-    rows = np.sort(highest)
-    return NestedPeaks({name: column[rows] for name, column in peaks.columns.items()})
+def _fewer_peaks(peaks: PeaksReport, most: int) -> PeaksReport:
+    """Return the highest of the peaks, in their order; whole steps, so that none seems to lack a phase."""
+    step, size = peaks.phases["step"].astype(np.int64), peaks.phases["bytes"]
+    highest = np.zeros(int(step.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(highest, step, size)
+    steps = np.argsort(-highest, kind="stable")[: max(1, most // len(PhaseKind))]
+    rows = np.flatnonzero(np.isin(step, steps)) if len(step) > most else np.arange(len(step))
+    marks = np.sort(np.argsort(-peaks.marks["bytes"], kind="stable")[:most])
+    return PeaksReport(
+        phases={name: column[rows] for name, column in peaks.phases.items()},
+        label=[peaks.label[row] for row in marks.tolist()],
+        marks={name: column[marks] for name, column in peaks.marks.items()},
+    )
 
 
 def _fewer_readings(summary: SummaryReport, most: int) -> SummaryReport | None:
@@ -86,7 +94,10 @@ def placed_answers(view: View, place: Array) -> View:
     """Return the view with layers of its answers renumbered: `place[row]` is the new row."""
     peaks = view.peaks
     if peaks is not None:
-        peaks = NestedPeaks({**peaks.columns, "layer": place[peaks.columns["layer"]]})
+        phases, marks = (
+            {**columns, "layer": place[columns["layer"]]} for columns in (peaks.phases, peaks.marks)
+        )
+        peaks = PeaksReport(phases, peaks.label, marks)
     growth = [
         dataclasses.replace(finding, layer=int(place[finding.layer])) for finding in view.growth
     ]
@@ -96,6 +107,9 @@ def placed_answers(view: View, place: Array) -> View:
 def clipped_answers(view: View, clip: Callable[[str], str]) -> View:
     """Return the view with the names in its answers through `clip`."""
     lines, summary, groups = view.lines, view.summary, view.timeline.groups
+    peaks = view.peaks
+    if peaks is not None:
+        peaks = dataclasses.replace(peaks, label=[clip(label) for label in peaks.label])
     if lines is not None:
         lines = dataclasses.replace(lines, site=[clip(site) for site in lines.site])
     if summary is not None:
@@ -106,6 +120,7 @@ def clipped_answers(view: View, clip: Callable[[str], str]) -> View:
         view,
         lines=lines,
         summary=summary,
+        peaks=peaks,
         growth=[dataclasses.replace(found, site=clip(found.site)) for found in view.growth],
         timeline=dataclasses.replace(view.timeline, groups=groups),
     )

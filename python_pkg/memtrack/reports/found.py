@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtrack.analysis import Ledger, Part
+import numpy as np
+
+from memtrack.analysis import Ledger, Part, nested_peaks
 from memtrack.analysis.device import DeviceAnalysis
+from memtrack.analysis.fragmentation import fragmentation
+from memtrack.analysis.nested import PeakTable
+from memtrack.analysis.summary import statistics
+from memtrack.recording import PhaseKind, RecordingData
+from memtrack.reports.answers import PeaksReport, PoolReport, SummaryReport
 from memtrack.reports.report import LedgerPart, LedgerReport
 
 
@@ -21,6 +28,72 @@ def _part(part: Part) -> LedgerPart:
 
 
 def answers(analysis: DeviceAnalysis) -> dict[str, Any]:
-    """Return the answers of a view by the names of its fields; those without anything to tell are left out."""
-    del analysis
-    return {}
+    """Return the answers of a view by the names of its fields."""
+    data, device = analysis.data, analysis.device
+    return {
+        "pools": pool_reports(data, device, analysis.peak.cut),
+        "peaks": peaks_report(data, device),
+        "summary": summary_report(data, device),
+    }
+
+
+def pool_reports(data: RecordingData, device: int, cut: int) -> list[PoolReport]:
+    """Return the pools of the caching allocator at a cut; none where its segments are not known."""
+    found = fragmentation(data, device, cut)
+    if found is None:
+        return []
+    return [
+        PoolReport(
+            pool=state.pool,
+            small=state.small,
+            stream=state.stream,
+            reserved=state.reserved,
+            allocated=state.allocated,
+            pending=state.pending,
+            free=state.free,
+            largest_free=state.largest_free,
+            splinters=state.splinters,
+            segments=state.segments,
+        )
+        for state in found.pools
+    ]
+
+
+def peaks_report(data: RecordingData, device: int) -> PeaksReport | None:
+    """Return the peaks of each step and kind of phase, and after each mark; None where there are none."""
+    if data.steps_run == 0 and not len(data.marks):
+        return None
+    found = nested_peaks(data, device)
+    step, kind = (data.phases[name][found.phases.row].astype(np.int64) for name in ("step", "kind"))
+    # Of the phases of one kind in one step, the first of the highest.
+    order = np.lexsort((found.phases.cut, -found.phases.bytes, kind, step))
+    key = step[order] * len(PhaseKind) + kind[order]
+    rows = order[np.flatnonzero(np.diff(key, prepend=-1))]
+    columns = {
+        "step": step[rows].astype(np.int32),
+        "kind": kind[rows].astype(np.uint8),
+        **_peak_columns(found.phases, rows),
+    }
+    label = [
+        data.string(int(data.marks["label"][row])) if row >= 0 else ""
+        for row in found.marks.row.tolist()
+    ]
+    return PeaksReport(columns, label, _peak_columns(found.marks, np.arange(len(found.marks))))
+
+
+def _peak_columns(table: PeakTable, rows: Any) -> dict[str, Any]:
+    return {
+        "bytes": table.bytes[rows],
+        "cut": table.cut[rows],
+        "layer": table.layer[rows].astype(np.int32),
+    }
+
+
+def summary_report(data: RecordingData, device: int) -> SummaryReport | None:
+    """Return every reading of a device's statistics; None where there is none."""
+    found = statistics(data, device)
+    if found is None:
+        return None
+    number = np.array([moment.number for moment in found.moments], dtype=np.int32)
+    labels = [moment.label for moment in found.moments]
+    return SummaryReport({**found.columns, "number": number}, labels, found.names, found.values)

@@ -21,11 +21,12 @@
             "sites": [str], "names": [str], "omitted_allocations": int, "omitted_bytes": int,
             ["groups": {"names": [str], "bytes": [column]}]},
         answers (reports/answers.py), each only where there is something to tell:
-        "pools": [{"pool", "small", "stream": str, "reserved", "allocated", "free", "largest_free",
-            "splinters", "segments"}],
+        "pools": [{"pool", "small", "stream": str, "reserved", "allocated", "pending", "free",
+            "largest_free", "splinters", "segments"}],
         "growth": [{"sentence": Text, "step_bytes", "bytes", "steps", "layer", "category", "site"}],
         "peaks": {"step", "kind", "bytes", "cut", "layer": column},
-        "summary": {"readings": {"cut", "time_ns", "kind", "step", "phase": column},
+        "mark_peaks": {"label": strings, "bytes", "cut", "layer": column},
+        "summary": {"readings": {"cut", "time_ns", "kind", "step", "phase", "number": column},
             "label": strings, "names": [str], "values": column, a row of names for each reading},
         "lines": {"site": strings, "bytes", "allocations", "category": column,
             "omitted", "omitted_bytes"}}]}

@@ -12,7 +12,7 @@ from memtrack.reports.answers import (
     GrowthFinding,
     LineGroups,
     LineReport,
-    NestedPeaks,
+    PeaksReport,
     PoolReport,
     SummaryReport,
 )
@@ -145,7 +145,7 @@ class View:
     timeline: TimelineReport
     pools: Sequence[PoolReport] = ()
     growth: Sequence[GrowthFinding] = ()
-    peaks: NestedPeaks | None = None
+    peaks: PeaksReport | None = None
     summary: SummaryReport | None = None
     lines: LineReport | None = None
 

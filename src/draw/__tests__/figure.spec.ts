@@ -44,6 +44,7 @@ function scene(changes: Partial<IScene> = {}): IScene {
     measure: text => 6 * text.length,
     words: {
       category: id => id,
+      otherLines: 'other lines',
       phase: id => id,
       step: step => `step ${step + 1}`,
       stepNumber: step => String(step + 1),

@@ -84,7 +84,8 @@ export function randomRun(seed: number, cuts = 60, every = 1): IRun {
     sites: ['train.py:10 step'],
     names: ['weight'],
     omittedAllocations: 0,
-    omittedBytes: 0
+    omittedBytes: 0,
+    groups: undefined
   };
   return { timeline, tree: TREE, phases: phasesOf(cuts) };
 }

@@ -6,8 +6,7 @@ import {
   layerSeries,
   peaksByStep,
   phaseAt,
-  pointAt,
-  shownCategories
+  pointAt
 } from '../timeline';
 import { randomRun } from './run';
 
@@ -105,22 +104,6 @@ describe('the peak of a step', () => {
       expect(at(phases.step, peak.phase)).toBe(peak.step);
     }
   });
-});
-
-it('leaves out categories that never hold anything, and keeps the order of drawing', () => {
-  const { timeline } = randomRun(1);
-  const empty = timeline.points.cut.length;
-  const categories = new Map([
-    ['future', Array.from({ length: empty }, () => 1)],
-    ['buffer', Array.from({ length: empty }, () => 0)],
-    ...timeline.categories
-  ]);
-  expect(shownCategories({ ...timeline, categories })).toEqual([
-    'parameter',
-    'activation',
-    'temporary',
-    'future'
-  ]);
 });
 
 it('reaches as high as what is reserved', () => {

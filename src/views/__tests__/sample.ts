@@ -33,15 +33,22 @@ export function viewOf(seed = 1, changes: Partial<IView> = {}): IView {
     ledger: {
       total: 1000,
       allocated: 300,
+      rounding: 0,
       parts: [
-        { id: 'parameter', bytes: 100, certainty: 'measured' },
-        { id: 'activation', bytes: 200, certainty: 'measured' },
-        { id: 'cache', bytes: 50, certainty: 'estimated' },
-        { id: 'free', bytes: 650, certainty: 'estimated' }
+        { id: 'parameter', bytes: 100, certainty: 'measured', details: [] },
+        { id: 'activation', bytes: 200, certainty: 'measured', details: [] },
+        { id: 'cache', bytes: 50, certainty: 'estimated', details: [] },
+        { id: 'free', bytes: 650, certainty: 'estimated', details: [] }
       ]
     },
     layers: { numbers: new Map(), texts: new Map(), outside: new Map() },
     timeline,
+    pools: [],
+    growth: [],
+    peaks: undefined,
+    markPeaks: undefined,
+    summary: undefined,
+    lines: undefined,
     ...changes
   };
 }

@@ -53,6 +53,6 @@ export class DeviceBar implements IDisposable {
     const isClear = total === 0 || total >= SMALL_SHARE * ledger.total;
     this._magnified.hidden = isClear;
     this._caption.textContent = this._trans.__('The tensors alone, %1', formatBytes(total));
-    this._tensors.ledger = { total, allocated: total, parts: isClear ? [] : parts };
+    this._tensors.ledger = { total, allocated: total, parts: isClear ? [] : parts, rounding: 0 };
   }
 }

@@ -6,9 +6,11 @@ import { formatBytes, formatPercent } from '../../base/bytes';
 import type { ILedgerPart, IView } from '../../wire';
 import { CATEGORY_IDS } from '../../wire';
 import { element } from '../dom';
-import { partName } from '../names';
+import { Folds } from '../folds';
+import { detailName, partName } from '../names';
 import { swatch } from '../swatch';
 import { LedgerBar } from './bar';
+import { poolsTable } from './pools';
 
 /** What a part is a share of, in bytes. */
 interface IWholes {
@@ -22,12 +24,15 @@ export class LedgerView extends Widget {
   private readonly _bar: LedgerBar;
   private readonly _table = element('table', { class: 'memtrack-Table memtrack-Ledger-table' });
   private readonly _note = element('p', { class: 'memtrack-Ledger-note' });
+  private readonly _pools = element('div', {});
+  private readonly _folds: Folds;
 
   constructor(private readonly _trans: TranslationBundle) {
     super();
     this._bar = new LedgerBar(_trans, 'every');
+    this._folds = new Folds(_trans);
     this.addClass('memtrack-Ledger');
-    this.node.append(this._bar.node, this._table, this._note);
+    this.node.append(this._bar.node, this._table, this._note, this._pools);
   }
 
   /** Show the ledger of `view`. */
@@ -37,8 +42,9 @@ export class LedgerView extends Widget {
     this._table.replaceChildren(
       element('caption', {}, trans.__('At the peak, %1', deviceName(view))),
       headOf(trans),
-      ...bodiesOf(view, trans)
+      ...bodiesOf(view, this._folds, trans)
     );
+    this._pools.replaceChildren(...(view.pools.length > 0 ? [poolsTable(view.pools, trans)] : []));
     this._note.textContent = view.ledger.parts.some(part => part.certainty === 'estimated')
       ? trans.__('Estimated: a remainder, or a sample taken near the peak.')
       : '';
@@ -74,25 +80,41 @@ function headOf(trans: TranslationBundle): HTMLElement {
 }
 
 /** Tensors with their sum, then what is around them, then the whole. */
-function bodiesOf({ ledger, device }: IView, trans: TranslationBundle): readonly HTMLElement[] {
+function bodiesOf(
+  { ledger, device }: IView,
+  folds: Folds,
+  trans: TranslationBundle
+): readonly HTMLElement[] {
   const categories: readonly string[] = CATEGORY_IDS;
   const tensors = ledger.parts.filter(part => categories.includes(part.id));
   const around = ledger.parts.filter(part => !categories.includes(part.id));
   const held = tensors.reduce((sum, part) => sum + part.bytes, 0);
   const { total } = ledger;
   const rows = (parts: readonly ILedgerPart[], ofTensors?: number): readonly HTMLElement[] =>
-    parts.map(part => rowOf(part, { total, ofTensors }, trans));
+    parts.flatMap(part => {
+      const wholes = { total, ofTensors };
+      const details = part.details.map(detail => rowOf(detail, wholes, trans));
+      return folds.rows(part.id, partName(part.id, trans), rowOf(part, wholes, trans), details);
+    });
+  const hasDetails = ledger.parts.some(part => part.details.length > 0);
   const whole = device.total < 0 ? trans.__('reserved') : trans.__('the whole device');
   return [
     element(
       'tbody',
-      {},
+      { class: hasDetails ? 'memtrack-mod-folds' : undefined },
       ...rows(tensors, held),
-      sumOf(trans.__('allocated'), held, { total, ofTensors: held })
+      sumOf(trans.__('allocated'), held, { total, ofTensors: held }),
+      ...(ledger.rounding > 0
+        ? [roundingOf(ledger.rounding, { total, ofTensors: held }, trans)]
+        : [])
     ),
     ...(around.length > 0
       ? [
-          element('tbody', {}, ...rows(around)),
+          element(
+            'tbody',
+            { class: hasDetails ? 'memtrack-mod-folds' : undefined },
+            ...rows(around)
+          ),
           element('tfoot', {}, sumOf(whole, total, { total, ofTensors: undefined }))
         ]
       : [])
@@ -100,10 +122,14 @@ function bodiesOf({ ledger, device }: IView, trans: TranslationBundle): readonly
 }
 
 function rowOf(part: ILedgerPart, wholes: IWholes, trans: TranslationBundle): HTMLElement {
+  const isDetail = part.id.includes('.');
+  const name = isDetail
+    ? [detailName(part.id, trans)]
+    : [swatch(part.id), partName(part.id, trans)];
   return element(
     'tr',
     {},
-    element('th', { scope: 'row' }, swatch(part.id), partName(part.id, trans)),
+    element('th', { scope: 'row' }, ...name),
     ...figures(part.bytes, wholes),
     element('td', {}, certaintyName(part.certainty, trans))
   );
@@ -114,6 +140,20 @@ function sumOf(name: string, bytes: number, wholes: IWholes): HTMLElement {
     'tr',
     { class: 'memtrack-mod-sum' },
     element('th', { scope: 'row' }, name),
+    ...figures(bytes, wholes),
+    element('td', {})
+  );
+}
+
+/** What of the tensors nobody asked for, under their sum. */
+function roundingOf(bytes: number, wholes: IWholes, trans: TranslationBundle): HTMLElement {
+  return element(
+    'tr',
+    {
+      class: 'memtrack-mod-detail',
+      title: trans.__('The allocator gives whole blocks: multiples of 512 bytes and more')
+    },
+    element('th', { scope: 'row' }, trans.__('of it rounding')),
     ...figures(bytes, wholes),
     element('td', {})
   );

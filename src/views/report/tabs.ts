@@ -19,6 +19,8 @@ export class Tabs<Id extends string> extends Panel {
   private readonly _panels = new Map<Id, Widget>();
   private readonly _buttons: readonly HTMLButtonElement[];
   private readonly _currentChanged = new Signal<this, Id>(this);
+  private _absent: readonly Id[] = [];
+  private _wanted: Id | undefined;
   private _current: Id | undefined;
 
   /** `aside` stands at the other end of the row. */
@@ -51,6 +53,30 @@ export class Tabs<Id extends string> extends Panel {
   }
 
   set current(id: Id | undefined) {
+    this._wanted = id;
+    this._show();
+  }
+
+  /** Tabs without anything to show: they are not there, the first of the others takes their place. */
+  set absent(ids: readonly Id[]) {
+    this._absent = ids;
+    this._tabs.forEach((tab, index) => (at(this._buttons, index).hidden = ids.includes(tab.id)));
+    this._show();
+  }
+
+  /** The reader chose another tab; not said when `current` is set. */
+  get currentChanged(): ISignal<this, Id> {
+    return this._currentChanged;
+  }
+
+  private get _present(): readonly Id[] {
+    return this._tabs.map(({ id }) => id).filter(id => !this._absent.includes(id));
+  }
+
+  private _show(): void {
+    const present = this._present;
+    const wanted = this._wanted;
+    const id = wanted === undefined || present.includes(wanted) ? wanted : present[0];
     if (id === undefined || id === this._current) {
       return;
     }
@@ -64,11 +90,6 @@ export class Tabs<Id extends string> extends Panel {
       node.setAttribute('aria-selected', String(isCurrent));
       node.tabIndex = isCurrent ? 0 : -1;
     });
-  }
-
-  /** The reader chose another tab; not said when `current` is set. */
-  get currentChanged(): ISignal<this, Id> {
-    return this._currentChanged;
   }
 
   private _choose(id: Id): void {
@@ -94,8 +115,9 @@ export class Tabs<Id extends string> extends Panel {
   }
 
   private _key(event: KeyboardEvent): void {
-    const index = this._tabs.findIndex(tab => tab.id === this._current);
-    const last = this._tabs.length - 1;
+    const present = this._present;
+    const index = present.findIndex(id => id === this._current);
+    const last = present.length - 1;
     const targets: Readonly<Record<string, number>> = {
       ArrowLeft: index === 0 ? last : index - 1,
       ArrowRight: index === last ? 0 : index + 1,
@@ -106,8 +128,12 @@ export class Tabs<Id extends string> extends Panel {
     if (target !== undefined) {
       event.preventDefault();
       event.stopPropagation();
-      this._choose(at(this._tabs, target).id);
-      at(this._buttons, target).focus();
+      const id = at(present, target);
+      this._choose(id);
+      at(
+        this._buttons,
+        this._tabs.findIndex(tab => tab.id === id)
+      ).focus();
     }
   }
 

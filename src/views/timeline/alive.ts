@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { at } from '../../base/assert';
 import { formatBytes } from '../../base/bytes';
+import { areaOfBlock } from '../../model/areas';
 import { aliveAt } from '../../model/timeline';
 import type { ILayerTree, ITimeline } from '../../wire';
 import { CATEGORY_IDS, textAt } from '../../wire';
@@ -92,7 +93,7 @@ export class AliveList {
         'aria-label': texts.join(' '),
         title: texts.join('\n')
       },
-      swatch(category),
+      swatch(areaOfBlock(timeline, row)),
       element('span', { class: 'memtrack-Timeline-bytes' }, bytes),
       cutInside('memtrack-Timeline-what', splitLayerPath(path)),
       element('span', { class: 'memtrack-Timeline-where' }, kind),

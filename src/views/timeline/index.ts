@@ -65,7 +65,7 @@ export class TimelineView extends Widget {
       failed: () => trans.__('The chart could not be loaded. Reload the page to try again.')
     });
     this._toolbar = new TimelineToolbar(trans, state, () => void this._save());
-    this._legend = new Legend(trans);
+    this._legend = new Legend(this._words);
     this._strip = new Strip(trans, state);
     this._alive = new AliveList(trans, `${this.id}-block`, row => (this._selection.row = row));
     this._chart = this._makeChart();

@@ -1,11 +1,12 @@
-// The categories with their bytes at the listed moment: legend and readout in one.
-import type { TranslationBundle } from '@jupyterlab/translation';
-
+// The areas with their bytes at the listed moment: legend and readout in one.
 import { at } from '../../base/assert';
 import { formatBytes } from '../../base/bytes';
-import { pointAt, shownCategories } from '../../model/timeline';
+import type { IWords } from '../../draw/scene';
+import { areaName } from '../../draw/scene';
+import type { IArea } from '../../model/areas';
+import { areasOf } from '../../model/areas';
+import { pointAt } from '../../model/timeline';
 import { element } from '../dom';
-import { categoryName } from '../names';
 import { swatch } from '../swatch';
 import type { TimelineState } from './state';
 
@@ -14,30 +15,37 @@ export class Legend {
   readonly node = element('ul', { class: 'memtrack-Legend' });
   private _figures = new Map<string, HTMLElement>();
 
-  constructor(private readonly _trans: TranslationBundle) {}
+  constructor(private readonly _words: IWords) {}
 
   /** Bring the figures to the listed moment of `state`. */
   update(state: TimelineState): void {
-    const ids = shownCategories(state.whole);
-    if (ids.join() !== [...this._figures.keys()].join()) {
-      this._rebuild(ids);
+    const areas = areasOf(state.whole);
+    const keys = areas.map(keyOf);
+    if (keys.join() !== [...this._figures.keys()].join()) {
+      this._rebuild(areas);
     }
     const point = pointAt(state.shown, state.cut);
-    for (const [id, figure] of this._figures) {
-      const column = state.shown.categories.get(id);
+    const shown = new Map(areasOf(state.shown).map(area => [keyOf(area), area.bytes]));
+    for (const [key, figure] of this._figures) {
+      const column = shown.get(key);
       const bytes = column === undefined || column.length === 0 ? 0 : at(column, point);
       figure.textContent = formatBytes(bytes);
     }
   }
 
-  private _rebuild(ids: readonly string[]): void {
-    this._figures = new Map(
-      ids.map(id => [id, element('span', { class: 'memtrack-Legend-bytes' })])
+  private _rebuild(areas: readonly IArea[]): void {
+    const figures = areas.map(
+      area => [area, element('span', { class: 'memtrack-Legend-bytes' })] as const
     );
+    this._figures = new Map(figures.map(([area, figure]) => [keyOf(area), figure]));
     this.node.replaceChildren(
-      ...[...this._figures].map(([id, figure]) =>
-        element('li', {}, swatch(id), categoryName(id, this._trans), ' ', figure)
+      ...figures.map(([area, figure]) =>
+        element('li', {}, swatch(area.id), areaName(area, this._words), ' ', figure)
       )
     );
   }
+}
+
+function keyOf({ id, line }: IArea): string {
+  return `${id} ${line ?? ''}`;
 }

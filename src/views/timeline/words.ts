@@ -10,6 +10,7 @@ export function timelineWords(trans: TranslationBundle, language: string): IWord
   const counts = new Intl.NumberFormat(language);
   return {
     category: id => categoryName(id, trans),
+    otherLines: trans.__('other lines'),
     phase: id => phaseName(id, trans),
     // People count from one, as the headline does.
     step: step => trans.__('step %1', String(step + 1)),

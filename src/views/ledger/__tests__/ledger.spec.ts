@@ -58,11 +58,11 @@ describe('the tensors alone', () => {
   const barOf = (free: number): HTMLElement[] => {
     const bar = new DeviceBar(trans, 'fitting');
     const parts = [
-      { id: 'parameter', bytes: 10, certainty: 'measured' },
-      { id: 'activation', bytes: 30, certainty: 'measured' },
-      { id: 'free', bytes: free, certainty: 'estimated' }
+      { id: 'parameter', bytes: 10, certainty: 'measured', details: [] },
+      { id: 'activation', bytes: 30, certainty: 'measured', details: [] },
+      { id: 'free', bytes: free, certainty: 'estimated', details: [] }
     ];
-    bar.ledger = { total: 40 + free, allocated: 40, parts };
+    bar.ledger = { total: 40 + free, allocated: 40, rounding: 0, parts };
     bar.dispose();
     return [...bar.node.querySelectorAll<HTMLElement>('.memtrack-Bars-magnified')];
   };
