@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from memtrack._version import __version__
-from memtrack.cli import open_file
+from memtrack.cli import open_file, summary_file
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 
@@ -101,4 +101,5 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     parser.add_argument("--version", action="version", version=f"memtrack {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     open_file.add_arguments(commands, language)
-    return parser, {"open": open_file.run}
+    summary_file.add_arguments(commands, language)
+    return parser, {"open": open_file.run, "summary": summary_file.run}

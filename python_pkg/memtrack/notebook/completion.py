@@ -1,4 +1,4 @@
-"""Completion after `%memtrack`: sub-commands and options, from the table of words."""
+"""Completion after `%memtrack`: sub-commands, options and moments, from the table of words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 _KEYS = ("%memtrack", "%%memtrack")
 
 
-def complete(_: Any, event: Any) -> list[str]:
+def complete(shell: Any, event: Any) -> list[str]:
     """Return what may come next; nothing where it is a name of the user's, which IPython knows."""
     before = event.line.split()
     starting_word = not event.line.endswith((" ", "\t"))
@@ -19,7 +19,16 @@ def complete(_: Any, event: Any) -> list[str]:
         return [option for option in OPTIONS if option not in done]
     if not done and not before[0].startswith("%%"):
         return [command for command in SUB_COMMANDS if command.startswith(word)]
+    if done and done[0] == "summary" and before[0] == "%memtrack":
+        return [moment for moment in _moments(shell) if moment.startswith(word)]
     return []
+
+
+def _moments(shell: Any) -> list[str]:
+    """Return the moments of the latest recording as they are typed: several words in quotes."""
+    magics = shell.magics_manager.registry.get("MemtrackMagics")
+    names = [] if magics is None else magics.moments()
+    return [f'"{name}"' if " " in name else name for name in names]
 
 
 def add_completion(shell: Any) -> None:

@@ -31,7 +31,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Run a sub-command with its argument as written."""
+    """Run a sub-command with its argument as written, its quotes left on where it is several words."""
 
     name: str
     argument: str = ""
@@ -86,7 +86,10 @@ def not_yet(command: str) -> UsageError:
 
 
 def _parse_command(name: str, rest: str) -> Command:
-    argument = SUB_COMMANDS[name].argument
+    command = SUB_COMMANDS[name]
+    argument = command.argument
+    if command.takes_words:
+        return Command(name, rest)
     if rest and not argument:
         hint = text("A model of that name: %memtrack track {name}", name=name)
         raise UsageError(text("%memtrack {name} takes nothing after it.", name=name), hint)

@@ -12,6 +12,11 @@ _Rows: TypeAlias = Sequence[tuple[str, Text]]
 
 _INTRODUCTION = text("Show where the memory of a PyTorch model goes: by layer, phase and cause.")
 _MODEL = text("MODEL and OPT are names or expressions of this notebook.")
+_MOMENT = text(
+    "MOMENT is start, end, peak, step N, step N forward (or backward, optimizer),\n"
+    "or the label of a mark; several words in quotes."
+)
+_WIDEST_LEFT = 32
 _EXPLAINED = (
     ("%memtrack", text("show the latest report")),
     ("%memtrack MODEL [OPTIONS]", text("record the coming steps of MODEL")),
@@ -32,6 +37,7 @@ def help_text(language: str = ENGLISH) -> str:
         _MODEL.render(language),
         _section(text("Options"), options, language),
         _section(text("Sub-commands"), commands, language),
+        _MOMENT.render(language),
         _section(text("Examples"), [], language) + _examples(language),
     ]
     return "\n\n".join(parts) + "\n"
@@ -46,5 +52,12 @@ def _examples(language: str) -> str:
 
 
 def _rows(rows: _Rows, language: str) -> str:
-    width = max((len(left) for left, _ in rows), default=0)
-    return "\n".join(f"  {left:<{width}}  {right.render(language)}" for left, right in rows)
+    """Return the rows in two columns; what is too wide for the first has a line of its own."""
+    widths = [len(left) for left, _ in rows if len(left) <= _WIDEST_LEFT]
+    width = max(widths, default=0)
+    return "\n".join(
+        f"  {left:<{width}}"
+        + ("  " if len(left) <= width else "\n" + " " * (width + 4))
+        + right.render(language)
+        for left, right in rows
+    )

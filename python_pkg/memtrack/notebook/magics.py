@@ -19,17 +19,27 @@ from IPython.core.magic import (
 )
 from traitlets import Bool, Int, Unicode
 
+from memtrack.analysis.moments import KEYWORDS
 from memtrack.api import Presentation, Recording, cell_namer, end_state, load_recorder
 from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
 from memtrack.i18n import preferred_language, text
-from memtrack.notebook.grammar import Command, ShowLatest, Track, parse_cell, parse_line
+from memtrack.notebook.grammar import (
+    Command,
+    ShowLatest,
+    Track,
+    parse_cell,
+    parse_line,
+    split_words,
+    unquote,
+)
 from memtrack.notebook.help import help_text
 from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
 from memtrack.notebook.targets import find_target
 from memtrack.notebook.watch import Watch, failure_of
 from memtrack.reports.bounded import LIMIT_BYTES
+from memtrack.reports.summary import Summary, moment_names
 from memtrack.widgets import new_model
 from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
 
@@ -57,6 +67,7 @@ class MemtrackMagics(Magics):
             "off": self._off,
             "status": self._status,
             "mark": self._mark,
+            "summary": self._summary,
             "open": self._open,
         }
 
@@ -65,7 +76,7 @@ class MemtrackMagics(Magics):
     @line_cell_magic
     def memtrack(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
-    ) -> Recording | None:
+    ) -> Recording | Summary | None:
         """Answer one line or cell; the help made from the table of words replaces this."""
         try:
             return self._answer(line, cell, local_ns)
@@ -81,9 +92,23 @@ class MemtrackMagics(Magics):
         if self._watch is not None:
             self._watch.end()
 
+    def moments(self) -> list[str]:
+        """Return the names of moments that can be asked for; of a running recording the usual ones.
+
+        To know those of a running recording takes as long as its report.
+        """
+        if self._watch is None:
+            return []
+        if self._watch.running:
+            return list(KEYWORDS)
+        try:
+            return moment_names(self._watch.recording.data)
+        except MemtrackError:  # a recording that failed has no data
+            return []
+
     def _answer(
         self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
-    ) -> Recording | None:
+    ) -> Recording | Summary | None:
         request = parse_line(line) if cell is None else parse_cell(line)
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
@@ -155,6 +180,9 @@ class MemtrackMagics(Magics):
                 text("%memtrack MODEL records a model."),
             )
         self._watch.recording.mark(label)
+
+    def _summary(self, moments: str) -> Summary:
+        return self._latest().summary(*map(unquote, split_words(moments)))
 
     def _open(self, path: str) -> Recording:
         return open_recording(path, self._presentation())

@@ -12,11 +12,19 @@ from memtrack.i18n import Text, text
 
 @dataclass(frozen=True, slots=True)
 class SubCommand:
-    """A word after `%memtrack`; `argument` is what follows it, "" where nothing may."""
+    """A word after `%memtrack`; `argument` is what follows it, "" where nothing may.
+
+    In brackets it may be left out, and each of its words may have quotes.
+    """
 
     name: str
     argument: str
     help: Text
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether any number of words may follow, rather than exactly one argument."""
+        return self.argument.startswith("[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +42,18 @@ SUB_COMMANDS = {
         SubCommand("off", "", text("end the recording; its report stays")),
         SubCommand("status", "", text("say in one line what is being recorded")),
         SubCommand("mark", "LABEL", text("name this moment, to find it in the timeline")),
+        SubCommand(
+            "summary",
+            "[MOMENT [MOMENT]]",
+            text("the allocator's statistics at a moment, or two compared"),
+        ),
         SubCommand("open", "PATH", text("show the report of a .memtrack file")),
         SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
         SubCommand("help", "", text("show this help")),
     )
 }
 
-LATER = ("summary", "explain", "predict", "advise", "who", "free", "save", "history", "diff", "gpu")
+LATER = ("explain", "predict", "advise", "who", "free", "save", "history", "diff", "gpu")
 """Sub-commands that are known but not there yet: each leaves this line when it comes."""
 
 OPTIONS = {
@@ -64,4 +77,5 @@ EXAMPLES = (
     ("%memtrack [gen, disc] --optimizer [opt_g, opt_d]", text("two models, two optimizers")),
     ("%%memtrack model", text("record this cell")),
     ("%memtrack", text("show the latest report again")),
+    ("%memtrack summary step 2 end", text("what changed in the allocator since step 2")),
 )

@@ -7,10 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from readings_script import training
+from synthetic import Script
 
 import memtrack
 from memtrack.cli import main
 from memtrack.cli.main import LATER
+from memtrack.recording import save_recording
 from memtrack.reports import build_report, render_text
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "report" / "recording.memtrack"
@@ -199,3 +202,51 @@ def test_a_pipe_is_refused_without_waiting_for_it(capsys, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     code, _, err = run(capsys, "open", tmp_path / "pipe")
     assert (code, err) == (2, f"{tmp_path / 'pipe'} is not a regular file.\n")
+
+
+@pytest.fixture
+def read_file(tmp_path):
+    """A saved recording whose allocator was read."""
+    path = tmp_path / "run.memtrack"
+    save_recording(training(marks=("before eval",)).build(), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("moments", "headings"),
+    [
+        ([], ["end of the recording"]),
+        (["step", "2", "forward"], ["after forward of step 2"]),
+        (["step 2 forward", "end"], ["First: after forward of step 2", "Second: end of the rec"]),
+        (["start", "before eval"], ["First: start of the recording", "Second: mark 'before eval'"]),
+    ],
+)
+def test_summary_prints_the_table_of_the_moments_asked_for(capsys, read_file, moments, headings):
+    code, out, err = run(capsys, "summary", read_file, *moments)
+    assert (code, err) == (0, "")
+    assert out == repr(memtrack.open(read_file).summary(*moments)) + "\n"
+    for line, heading in zip(out.splitlines()[2:], headings, strict=False):
+        assert heading in line
+
+
+@pytest.mark.parametrize(
+    ("moments", "sentence"),
+    [
+        (["strat"], "There is no moment 'strat'. Did you mean 'start'? There are: start, step 1 f"),
+        (["start", "end", "last"], "One moment or two, not 3: 'start', 'end', 'last'. A label wi"),
+    ],
+)
+def test_summary_of_a_wrong_moment_is_one_line(capsys, read_file, moments, sentence):
+    code, out, err = run(capsys, "summary", read_file, *moments)
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)
+    assert err.count("\n") == 1
+
+
+def test_summary_of_a_run_on_the_cpu_says_why_there_is_none(capsys, tmp_path):
+    script = Script()
+    script.device(kind="cpu")
+    save_recording(script.build(), tmp_path / "cpu.memtrack")
+    code, out, err = run(capsys, "summary", tmp_path / "cpu.memtrack")
+    sentence = "There are no allocator statistics: this run used the CPU only, which keeps none."
+    assert (code, out, err) == (2, "", f"{sentence} Record it on a GPU.\n")

@@ -89,7 +89,7 @@ def test_two_moments_are_compared_with_signs():
     assert cells(table, "Allocated memory", 2) == ["3072 KiB"]
     assert cells(table, "Allocated memory", 3) == ["-2048 KiB"]
     assert cells(table, "Allocated memory", 4) == ["+7168 KiB"]
-    assert cells(table, "from small pool", 3)[0] == "+5 KiB"
+    assert cells(table, "from small pool", 3)[0] == "+5120 B"
     assert cells(table, "Active memory", 3) == ["0 B"]
     assert "CUDA OOMs: 1 (+1)" in table
     assert {len(line) for line in table.splitlines()} == {77}

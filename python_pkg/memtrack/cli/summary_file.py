@@ -1,0 +1,28 @@
+"""`memtrack summary FILE [MOMENT [MOMENT]]`: what `torch.cuda.memory_summary` said at a moment."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from memtrack.api import open as open_recording
+from memtrack.i18n import text
+from memtrack.reports.summary import summarise
+
+
+def add_arguments(commands: Any, language: str) -> None:
+    """Add the command to the subparsers of `memtrack`, with its help in `language`."""
+    purpose = text("the allocator's statistics at a moment, or two compared").render(language)
+    parser = commands.add_parser("summary", help=purpose, description=purpose)
+    parser.add_argument("file", metavar="FILE", help=text("a .memtrack file").render(language))
+    moments = text(
+        "start, end, peak, step N, step N forward (or backward, optimizer), or the label of a mark;"
+        " none: the last there is"
+    )
+    parser.add_argument("moments", metavar="MOMENT", nargs="*", help=moments.render(language))
+
+
+def run(options: argparse.Namespace, language: str) -> int:
+    """Print the table."""
+    print(summarise(open_recording(options.file).data, options.moments, language).text)
+    return 0
