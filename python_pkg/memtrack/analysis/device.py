@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memtrack.analysis.fragmentation import Fragmentation, fragmentation
+from memtrack.analysis.growth import Growth, growth_of
 from memtrack.analysis.layers import LayerTable, layer_table_of
 from memtrack.analysis.ledger import Ledger, ledger_of
+from memtrack.analysis.nested import NestedPeaks, nested_peaks_of
 from memtrack.analysis.peak import Peak, peak_of
 from memtrack.analysis.timeline import BUCKETS, MOST_ALLOCATIONS, Timeline, timeline_of
 from memtrack.analysis.totals import allocated, category_levels
@@ -19,7 +22,8 @@ from memtrack.recording.tables import Array
 class DeviceAnalysis:
     """One device (a row of `data.devices`) with its peak, and the ledger and layers at that peak.
 
-    `by_category` are the bytes at the peak by category code.
+    `by_category` are the bytes at the peak by category code. `fragmentation` is that of the peak too,
+    None where no history of segments tells; `nested` and `growth` are of the whole recording.
     """
 
     data: RecordingData
@@ -29,6 +33,9 @@ class DeviceAnalysis:
     ledger: Ledger
     layers: LayerTable
     timeline: Timeline
+    fragmentation: Fragmentation | None
+    nested: NestedPeaks
+    growth: Growth
 
 
 def analyse_device(
@@ -39,17 +46,22 @@ def analyse_device(
 ) -> DeviceAnalysis:
     """Return all of one device; `buckets` and `max_allocations` bound its timeline."""
     levels, categories = allocated(data, device), category_levels(data, device)
-    peak = peak_of(data, levels)
+    peak, nested = peak_of(data, levels), nested_peaks_of(data, device, levels, categories)
+    layer_peaks = np.full(len(data.layers), -1, dtype=np.int64)
+    layer_peaks[nested.layers.row] = nested.layers.bytes
     return DeviceAnalysis(
         data=data,
         device=device,
         peak=peak,
         by_category=categories.at(np.array([peak.cut]))[0],
         ledger=ledger_of(data, device, peak.cut, levels, categories),
-        layers=layer_table_of(data, device, peak, levels, categories),
+        layers=layer_table_of(data, device, peak, levels, categories, layer_peaks),
         timeline=timeline_of(
             data, device, (0, data.cuts), buckets, levels, categories, max_allocations
         ),
+        fragmentation=fragmentation(data, device, peak.cut),
+        nested=nested,
+        growth=growth_of(data, device, levels),
     )
 
 

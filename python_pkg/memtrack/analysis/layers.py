@@ -105,13 +105,22 @@ def layer_table(data: RecordingData, device: int) -> LayerTable:
     """Return the layer table of a device."""
     levels = allocated(data, device)
     categories = category_levels(data, device)
-    return layer_table_of(data, device, peak_of(data, levels), levels, categories)
+    peak = peak_of(data, levels)
+    return layer_table_of(data, device, peak, levels, categories, layer_peaks(data, levels))
 
 
 def layer_table_of(
-    data: RecordingData, device: int, peak: Peak, levels: Array, categories: CategoryLevels
+    data: RecordingData,
+    device: int,
+    peak: Peak,
+    levels: Array,
+    categories: CategoryLevels,
+    peaks: Array,
 ) -> LayerTable:
-    """Return the layer table from the peak and the levels of a device that are already known."""
+    """Return the layer table from the levels and peaks of a device that are already known.
+
+    `peaks` are those of the layers, as `layer_peaks` gives them.
+    """
     own = {"at_peak": _by_layer(data, alive(data, device, peak.cut))}
     own["saved"] = _saved(data, device)
     for column, category in _HELD.items():
@@ -122,7 +131,7 @@ def layer_table_of(
     for column in ADDITIVE:
         columns[column] = own[column][:-1]
         columns[f"total_{column}"] = subtree_sums(data, own[column][:-1])
-    columns["peak"] = layer_peaks(data, levels)
+    columns["peak"] = peaks
     columns |= _around_calls(data, levels, peak.step)
     columns |= _times(data)
     strings = {

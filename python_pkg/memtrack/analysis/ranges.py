@@ -26,39 +26,43 @@ def where_largest(values: Array, first: Array, last: Array) -> Array:
     >>> where_largest(np.array([3, 9, 4, 4]), np.array([0, 2]), np.array([1, 3])).tolist()
     [1, 2]
     """
+    found = np.full(len(first), -1, dtype=np.int64)
     if not len(first):
-        return np.zeros(0, dtype=np.int64)
-    edges = _distinct(np.concatenate((first, last + 1)))
-    places = _places_of_most(values[: edges[-1]], edges[:-1])
-    low, high = np.searchsorted(edges, first), np.searchsorted(edges, last + 1)
-    level = _power_of_two(high - low)
-    found = np.empty(len(first), dtype=np.int64)
-    for k in range(int(level.max()) + 1):
-        chosen = level == k
-        found[chosen] = _earlier_of_larger(
-            values, places[low[chosen]], places[high[chosen] - (1 << k)]
-        )
-        places = _earlier_of_larger(values, places[: -(1 << k)], places[1 << k :])
+        return found
+    edge: Array = np.zeros(len(values) + 1, dtype=bool)
+    edge[first] = edge[last + 1] = True
+    number = np.cumsum(edge) - 1
+    places = _places_of_most(values, np.flatnonzero(edge))
+    low, high, rows = number[first], number[last + 1], np.arange(len(first))
+    # A tree over the blocks between edges, from its leaves up: a range takes a node where the pair
+    # it belongs to is not whole, and is done once its ends meet, which short ranges do at once.
+    while len(rows):
+        left, right = low % 2 == 1, high % 2 == 1
+        for side, node in ((left, low), (right, high - 1)):
+            taken = rows[side]
+            found[taken] = _better(values, found[taken], places[node[side]])
+        low, high = (low + 1) // 2, high // 2
+        open_ = low < high
+        low, high, rows = low[open_], high[open_], rows[open_]
+        whole = len(places) // 2 * 2
+        places = _better(values, places[:whole:2], places[1:whole:2])
     return found
 
 
-def _distinct(values: Array) -> Array:
-    """Return the distinct values in order; by sorting, as np.unique's hash table is ten times slower."""
-    ordered = np.sort(values)
-    return np.asarray(ordered[np.diff(ordered, prepend=ordered[0] - 1) != 0])
-
-
-def _places_of_most(values: Array, starts: Array) -> Array:
-    """Return the earliest place of the largest value of each block that begins at `starts`."""
-    most = np.maximum.reduceat(values, starts)
-    lengths = np.diff(starts, append=len(values))
-    tail = values[starts[0] :]
-    equal = np.flatnonzero(tail == np.repeat(most, lengths)) + starts[0]
+def _places_of_most(values: Array, edges: Array) -> Array:
+    """Return the earliest place of the largest value between each two of the edges."""
+    starts = edges[:-1]
+    within = values[edges[0] : edges[-1]]
+    most = np.repeat(np.maximum.reduceat(within, starts - edges[0]), np.diff(edges))
+    equal = np.flatnonzero(within == most) + edges[0]
     return np.asarray(equal[np.searchsorted(equal, starts)])
 
 
-def _earlier_of_larger(values: Array, left: Array, right: Array) -> Array:
-    return np.where(values[left] >= values[right], left, right)
+def _better(values: Array, one: Array, other: Array) -> Array:
+    """Return the place of the larger value, of equals the earlier; -1 is no place."""
+    here, there = values[one], values[other]
+    takes_other = (one < 0) | (there > here) | ((there == here) & (other < one))
+    return np.where(takes_other, other, one)
 
 
 def smallest_cover(points: Array, start: Array, end: Array) -> Array:
