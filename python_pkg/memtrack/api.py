@@ -302,8 +302,10 @@ def say_failed(doing: Text, error: BaseException, language: str = "") -> None:
 def open(  # noqa: A001 - users read memtrack.open
     path: str | os.PathLike[str], presentation: Presentation | None = None
 ) -> Recording:
-    """Open a recording from a file.
+    """Open a `.memtrack` file, or a snapshot of torch's allocator (`.pickle`, also `.gz` and `.xz`).
 
-    Raises UnreadableFile or UnavailableError in one sentence for what cannot be opened.
+    A snapshot is what `torch.cuda.memory._dump_snapshot()` writes, of torch 2.0 and later. Neither
+    torch nor a GPU is needed, and nothing in the file is run. Raises UnreadableFile in one sentence
+    for what cannot be opened.
     """
     return Recording(open_recording(path), presentation)

@@ -31,7 +31,7 @@ def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("show the report of a recording").render(language)
     parser = commands.add_parser("open", help=purpose, description=purpose)
-    parser.add_argument("file", metavar="FILE", help=text("a .memtrack file").render(language))
+    parser.add_argument("file", metavar="FILE", help=text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)").render(language))
     as_json = text("print what the report says as one JSON object")
     parser.add_argument("--json", action="store_true", help=as_json.render(language))
 

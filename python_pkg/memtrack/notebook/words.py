@@ -47,7 +47,7 @@ SUB_COMMANDS = {
             "[MOMENT [MOMENT]]",
             text("the allocator's statistics at a moment, or two compared"),
         ),
-        SubCommand("open", "PATH", text("show the report of a .memtrack file")),
+        SubCommand("open", "PATH", text("show the report of a .memtrack file or a torch snapshot")),
         SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
         SubCommand("help", "", text("show this help")),
     )

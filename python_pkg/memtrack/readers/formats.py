@@ -7,22 +7,22 @@ renamed opens, and something else called `.memtrack` is refused in one sentence.
 from __future__ import annotations
 
 import difflib
-import gzip
 import lzma
 import os
 import stat
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
 
-from memtrack.errors import UnavailableError, UnreadableFile
+from memtrack.errors import UnreadableFile
 from memtrack.i18n import Text, text
+from memtrack.readers.torch_snapshot import read_snapshot
+from memtrack.readers.unpickle import opener_of
 from memtrack.recording import RecordingData, load_recording
 
 HEAD_BYTES = 64
 _ZIP = b"PK\x03\x04"
-_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _PICKLE_PROTOCOLS = range(2, 6)
 
 
@@ -41,8 +41,7 @@ class Reader:
 def open_recording(path: str | os.PathLike[str]) -> RecordingData:
     """Read a file as whatever it is.
 
-    Raises UnreadableFile for one that is missing, damaged or of no known format, UnavailableError
-    for one of a format that this version only recognises. Each says so in one line.
+    Raises UnreadableFile in one line for one that is missing, damaged or of no known format.
     """
     source = _expanded(path)
     head = _head(source)
@@ -53,7 +52,7 @@ def open_recording(path: str | os.PathLike[str]) -> RecordingData:
         raise UnreadableFile(text("{path} is empty.", path=source))
     raise UnreadableFile(
         text("{path} is not a file that memtrack knows.", path=source),
-        text("It opens recordings, which end in .memtrack."),
+        text("It opens recordings (.memtrack) and snapshots of torch's allocator (.pickle)."),
     )
 
 
@@ -69,15 +68,9 @@ def _is_snapshot(head: bytes) -> bool:
     return len(head) > 1 and head[0] == 0x80 and head[1] in _PICKLE_PROTOCOLS
 
 
-def _refuse_snapshot(source: Path) -> NoReturn:
-    raise UnavailableError(
-        text("{path}: opening torch snapshots is not available in this version yet.", path=source)
-    )
-
-
 READERS = (
     Reader("memtrack recording", lambda head: head.startswith(_ZIP), load_recording),
-    Reader("torch snapshot", _is_snapshot, _refuse_snapshot),
+    Reader("torch snapshot", _is_snapshot, read_snapshot),
 )
 
 
@@ -103,14 +96,13 @@ def _head(source: Path) -> bytes:
 
 
 def _unpacked_head(source: Path, head: bytes) -> bytes:
-    openers: dict[bytes, Callable[..., Any]] = {_GZIP: gzip.open, _XZ: lzma.open}
-    opener = next((openers[magic] for magic in openers if head.startswith(magic)), None)
+    opener = opener_of(head)
     if opener is None:
         return head
     try:
-        with opener(source, "rb") as file:
+        with opener(source) as file:
             return bytes(file.read(HEAD_BYTES))
-    except (OSError, EOFError, lzma.LZMAError):
+    except (OSError, EOFError, zlib.error, lzma.LZMAError):
         return head
 
 

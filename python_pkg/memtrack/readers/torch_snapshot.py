@@ -1,174 +1,180 @@
-"""What a torch allocator snapshot says happened on one device, as columns.
+"""A pickled torch allocator snapshot becomes a recording: `torch.cuda.memory._dump_snapshot` files.
 
-Comes in: the dictionary of `torch.cuda.memory._snapshot()`, every field beyond the first versions'
-optional. Goes out: events with their allocations and stacks, in the order of the trace. Blocks that
-were there before the trace began have `start` -1.
+Also what `torch.cuda.memory_snapshot()` returns, the segments alone. A recording made of a file has
+the evidence `opened`; whose its bytes are is not known, where they were allocated is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import datetime
+import uuid
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+from memtrack.errors import UnreadableFile
+from memtrack.i18n import text
+from memtrack.readers.annotations import read_marks
+from memtrack.readers.devicehistory import DeviceHistory, device_history, history_of
+from memtrack.readers.onetimeline import tables_of
+from memtrack.readers.stacks import FrameReader
+from memtrack.readers.trace import NotASnapshot, consumed
+from memtrack.readers.unpickle import collector_off, load_plain
+from memtrack.recording import Facts, Notice, PhaseKind, RecordingBuilder, RecordingData, Table
+from memtrack.recording.data import LARGEST_TOTAL
 
-from memtrack.recording.builder import StackBuilder
-from memtrack.recording.categories import EventKind
-from memtrack.recording.tables import Array
+__all__ = ["DeviceHistory", "FrameReader", "device_history", "read_snapshot"]
 
-ROUNDING = 512
-"""Every block is a multiple of this many bytes (kMinBlockSize of the caching allocator)."""
-
-ACTIONS = {
-    "alloc": EventKind.ALLOC,
-    "free_requested": EventKind.FREE_REQUESTED,
-    "free_completed": EventKind.FREE,
-    "segment_alloc": EventKind.SEGMENT_ALLOC,
-    "segment_free": EventKind.SEGMENT_FREE,
-    "segment_map": EventKind.SEGMENT_MAP,
-    "segment_unmap": EventKind.SEGMENT_UNMAP,
-    "oom": EventKind.OOM,
-}
-_LIVE_STATES = ("active_allocated", "active_pending_free", "active_awaiting_free")
+MOST_DEVICES = 1024
+"""Indices of devices: no machine has more."""
+_ENDINGS = (".gz", ".xz", ".pickle", ".pkl", ".pt")
+_NATIVE = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".so", "??")
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceHistory:
-    """Columns of one device's history; times are nanoseconds since the epoch, 0 where unknown."""
+def read_snapshot(path: Path) -> RecordingData:
+    """Read the pickle of a snapshot, which may be packed by gzip or xz.
 
-    events: Mapping[str, Array]
-    allocations: Mapping[str, Array]
-    reserved: int
-    """Bytes of the segments at the moment of the snapshot."""
-
-
-class _Rows:
-    """Growing columns of one device."""
-
-    def __init__(self) -> None:
-        self.time_us: list[int] = []
-        self.kind: list[int] = []
-        self.size: list[int] = []
-        self.allocation: list[int] = []
-        self.address: list[int] = []
-        self.stream: list[int] = []
-        self.blocks: list[list[int]] = []  # bytes, requested, start, end, stack, address, stream
-        self.live: dict[int, int] = {}
-
-    def event(self, kind: int, entry: Mapping[str, Any], size: int, block: int) -> None:
-        self.time_us.append(entry.get("time_us", 0))
-        self.kind.append(kind)
-        self.size.append(size)
-        self.allocation.append(block)
-        self.address.append(entry.get("addr", entry.get("device_free", 0)))
-        self.stream.append(entry.get("stream", 0))
-
-    def block(self, size: int, start: int, stack: int, address: int, stream: int) -> int:
-        rounded = -(-size // ROUNDING) * ROUNDING
-        self.blocks.append([rounded, size, start, -1, stack, address, stream])
-        row = len(self.blocks) - 1
-        self.live[address] = row
-        return row
-
-
-def device_history(snapshot: Mapping[str, Any], device: int, frames: FrameReader) -> DeviceHistory:
-    """Return what happened on `device` (its index in the snapshot)."""
-    rows = _Rows()
-    traces = snapshot.get("device_traces") or []
-    for entry in traces[device] if device < len(traces) else ():
-        _take(rows, entry, frames)
-    segments = [s for s in snapshot.get("segments", ()) if s.get("device", 0) == device]
-    _take_living(rows, segments, frames)
-    return _history(rows, sum(s.get("total_size", 0) for s in segments))
-
-
-class FrameReader:
-    """Turns a snapshot's frames into stacks; each list of frames is read once.
-
-    `is_skipped` tells which files are left out, `rename` how people know a file.
+    Raises UnreadableFile in one sentence for one that is damaged, of something else, or empty.
     """
-
-    def __init__(
-        self, stacks: StackBuilder, is_skipped: Callable[[str], bool], rename: Callable[[str], str]
-    ) -> None:
-        self._stacks = stacks
-        self._is_skipped = is_skipped
-        self._rename = rename
-        self._known: dict[int, tuple[Any, int]] = {}
-
-    def stack(self, frames: Sequence[Mapping[str, Any]] | None) -> int:
-        """Return the stack of `frames` (innermost first), -1 when none of them is kept."""
-        if not frames:
-            return -1
-        known = self._known.get(id(frames))
-        if known is not None:
-            return known[1]
-        stack = -1
-        for frame in reversed(frames):
-            file = str(frame.get("filename", ""))
-            if not self._is_skipped(file):
-                line = int(frame.get("line", 0)) & 0x7FFFFFFF
-                row = self._stacks.frame(self._rename(file), str(frame.get("name", "")), line)
-                stack = self._stacks.push(stack, row)
-        # The list is kept with its row so that its id is not used again while we rely on it.
-        self._known[id(frames)] = (frames, stack)
-        return stack
+    with collector_off():
+        try:
+            snapshot = _checked(load_plain(path))
+            data = _recording(snapshot, path)
+        except (NotASnapshot, RecursionError) as error:
+            raise UnreadableFile(
+                text("{path} is a pickle, but not of a torch allocator snapshot.", path=path)
+            ) from error
+        except MemoryError as error:
+            raise UnreadableFile(text("{path} does not fit into memory.", path=path)) from error
+    if not len(data.events) and not len(data.segments) and not len(data.allocations):
+        raise UnreadableFile(
+            text("{path} is a snapshot without any event or segment.", path=path),
+            text("Record first: torch.cuda.memory._record_memory_history()."),
+        )
+    return data
 
 
-def _take(rows: _Rows, entry: Mapping[str, Any], frames: FrameReader) -> None:
-    kind = ACTIONS.get(entry.get("action", ""))
-    if kind is None:
-        return
-    size, address = int(entry.get("size", 0)), int(entry.get("addr", 0))
-    if kind is EventKind.ALLOC:
-        stack = frames.stack(entry.get("frames"))
-        stream = int(entry.get("stream", 0))
-        block = rows.block(size, len(rows.kind), stack, address, stream)
-        rows.event(int(kind), entry, rows.blocks[block][0], block)
-    elif kind in (EventKind.FREE, EventKind.FREE_REQUESTED):
-        row = rows.live.get(address)
-        if row is None:
-            row = rows.block(size, -1, -1, address, int(entry.get("stream", 0)))
-        if kind is EventKind.FREE:
-            del rows.live[address]
-            rows.blocks[row][3] = len(rows.kind)
-        rows.event(int(kind), entry, rows.blocks[row][0], row)
-    else:
-        rows.event(int(kind), entry, size, -1)
-
-
-def _take_living(rows: _Rows, segments: Sequence[Mapping[str, Any]], frames: FrameReader) -> None:
-    """Add the blocks that are there at the end but were never seen to be allocated."""
+def _checked(loaded: Any) -> dict[str, Any]:
+    """Return the snapshot with every list that is read later known to be one, of dictionaries."""
+    snapshot = {"segments": loaded} if isinstance(loaded, list) else loaded
+    if not isinstance(snapshot, dict) or not {"segments", "device_traces"} & snapshot.keys():
+        raise NotASnapshot
+    segments = snapshot["segments"] = _dictionaries(snapshot.get("segments"))
+    if any("total_size" not in segment for segment in segments):
+        raise NotASnapshot
     for segment in segments:
-        address = int(segment.get("address", 0))
-        for block in segment.get("blocks", ()):
-            size = int(block.get("size", 0))
-            here = int(block.get("address", address))
-            address = here + size
-            if block.get("state") not in _LIVE_STATES or here in rows.live:
-                continue
-            asked = int(block.get("requested_size", size))
-            row = rows.block(
-                asked, -1, frames.stack(block.get("frames")), here, segment.get("stream", 0)
-            )
-            rows.blocks[row][0] = size
+        segment["blocks"] = _dictionaries(segment.get("blocks"))
+        if segment.setdefault("device", 0) not in range(MOST_DEVICES):
+            raise NotASnapshot
+    traces = snapshot["device_traces"] = snapshot.get("device_traces") or []
+    if not isinstance(traces, list) or len(traces) > MOST_DEVICES:
+        raise NotASnapshot
+    if not all(isinstance(trace, list) for trace in traces):
+        raise NotASnapshot
+    if len({id(trace) for trace in traces if trace}) < sum(map(bool, traces)):
+        raise NotASnapshot  # one trace is read, and emptied, once
+    if not isinstance(snapshot.get("allocator_settings"), dict):
+        snapshot["allocator_settings"] = None
+    return snapshot
 
 
-def _history(rows: _Rows, reserved: int) -> DeviceHistory:
-    blocks = np.array(rows.blocks, dtype=object).reshape(-1, 7)
-    names = ("bytes", "requested", "start", "end", "stack", "address", "stream")
-    types = ("i8", "i8", "i8", "i8", "i8", "u8", "i8")
-    columns = {n: blocks[:, i].astype(t) for i, (n, t) in enumerate(zip(names, types, strict=True))}
-    columns["end"][columns["end"] < 0] = len(rows.kind)
-    events = {
-        "time_ns": np.maximum.accumulate(np.array(rows.time_us, dtype="i8") * 1000)
-        if rows.time_us
-        else np.zeros(0, dtype="i8"),
-        "kind": np.array(rows.kind, dtype="u1"),
-        "bytes": np.array(rows.size, dtype="i8"),
-        "allocation": np.array(rows.allocation, dtype="i8"),
-        "address": np.array([a & 0xFFFFFFFFFFFFFFFF for a in rows.address], dtype="u8"),
-        "stream": np.array([s & 0x7FFFFFFFFFFFFFFF for s in rows.stream], dtype="i8"),
-    }
-    return DeviceHistory(events, columns, reserved)
+def _dictionaries(entries: Any) -> list[dict[str, Any]]:
+    if not isinstance(entries, list | tuple | None) or not all(
+        isinstance(entry, dict) for entry in entries or ()
+    ):
+        raise NotASnapshot
+    return list(entries or ())
+
+
+def _recording(snapshot: dict[str, Any], path: Path) -> RecordingData:
+    builder = RecordingBuilder()
+    frames = FrameReader(builder.stacks, _is_native, str)
+    traces = snapshot["device_traces"]
+    used = {index for index, trace in enumerate(traces) if trace}
+    used |= {int(segment["device"]) for segment in snapshot["segments"]}
+    histories = []
+    for index in sorted(used):
+        trace = traces[index] if index < len(traces) else []
+        histories.append(history_of(consumed(trace), snapshot, index, frames))
+        kind = builder.strings.add("cuda")
+        name = builder.strings.add(f"CUDA device {index}")
+        builder["devices"].add(kind=kind, index=index, name=name)
+    if not histories:
+        return builder.build(_facts(path, snapshot, 0, []))
+    tables, begin_ns = tables_of(histories, builder.strings)
+    _refuse_impossible(tables, path)
+    times = tables["events"]["time_ns"]
+    annotations = snapshot.get("external_annotations")
+    tables["marks"] = read_marks(annotations, begin_ns, times, builder.strings)
+    last_ns = int(times[-1]) if len(times) else 0
+    builder["phases"].add(
+        kind=int(PhaseKind.OTHER), step=0, start=0, end=len(times), start_ns=0, end_ns=last_ns
+    )
+    return builder.build(_facts(path, snapshot, begin_ns, histories), tables)
+
+
+def _refuse_impossible(tables: dict[str, Table], path: Path) -> None:
+    for table in tables.values():
+        if float(table["bytes"].sum(dtype="f8")) >= LARGEST_TOTAL:
+            raise UnreadableFile(text("{path} has sizes beyond all memory.", path=path))
+
+
+def _is_native(file: str) -> bool:
+    """Tell whether a frame is of C++, whose lines say nothing to whoever wrote the model."""
+    return not file or file.endswith(_NATIVE)
+
+
+def _facts(
+    path: Path, snapshot: dict[str, Any], begin_ns: int, histories: list[DeviceHistory]
+) -> Facts:
+    settings = snapshot["allocator_settings"]
+    return Facts(
+        label=_stem(path.name),
+        evidence="opened",
+        source="allocator",
+        started=_iso(begin_ns),
+        identifier=uuid.uuid4().hex,
+        notices=_notices(histories),
+        extra={} if settings is None else {"allocator_settings": _plain(settings)},
+    )
+
+
+def _notices(histories: list[DeviceHistory]) -> list[Notice]:
+    found = []
+    if not any(len(history.events["kind"]) for history in histories):
+        found.append(Notice("trace_missing"))
+    elif any((history.allocations["start"] < 0).any() for history in histories):
+        found.append(Notice("trace_late"))
+    if any(history.torn for history in histories):
+        found.append(Notice("trace_torn"))
+    return found
+
+
+def _stem(name: str) -> str:
+    while name.endswith(_ENDINGS):
+        name = name[: name.rindex(".")]
+    return name or "snapshot"
+
+
+def _iso(nanoseconds: int) -> str:
+    if nanoseconds <= 0:
+        return ""
+    moment = datetime.datetime.fromtimestamp(nanoseconds // 10**9, datetime.timezone.utc)
+    return moment.isoformat(timespec="seconds")
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings as plain JSON: names, and numbers or words, one level of them inside."""
+    kept: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(name, str):
+            if isinstance(value, dict):
+                value = {k: v for k, v in value.items() if isinstance(k, str) and _is_scalar(v)}
+            if isinstance(value, dict) or _is_scalar(value):
+                kept[name] = value
+    return kept
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, float):
+        return value - value == 0  # JSON has no infinities
+    return value is None or isinstance(value, bool | int | str)

@@ -9,11 +9,12 @@ import make_report_fixture
 import pytest
 from checks import assert_same_recording
 
-from memtrack.errors import UnavailableError, UnreadableFile
+from memtrack.errors import UnreadableFile
 from memtrack.readers import open_recording
 from memtrack.recording import save_recording
 
-SNAPSHOT = pickle.dumps({"segments": [], "device_traces": []})
+SEGMENTS = {"segments": [{"address": 1 << 40, "total_size": 2 << 20, "blocks": []}]}
+SNAPSHOT = pickle.dumps(SEGMENTS)
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +41,21 @@ def test_home_is_expanded(data, tmp_path, monkeypatch):
         ("snapshot.pickle.gz", gzip.compress(SNAPSHOT)),
         ("snapshot.pickle.xz", lzma.compress(SNAPSHOT)),
         ("renamed.memtrack", SNAPSHOT),
-        ("old", pickle.dumps({}, protocol=2)),
+        ("old", pickle.dumps(SEGMENTS, protocol=2)),
     ],
 )
-def test_a_torch_snapshot_is_recognised_by_its_content(tmp_path, name, content):
+def test_a_torch_snapshot_opens_by_its_content(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(UnavailableError) as caught:
-        open_recording(tmp_path / name)
-    assert str(caught.value) == (
-        f"{tmp_path / name}: opening torch snapshots is not available in this version yet."
-    )
+    read = open_recording(tmp_path / name)
+    assert read.facts.evidence == "opened"
+    assert read.segments["bytes"].tolist() == [2 << 20]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("empty.memtrack", b"", "is empty."),
-        ("notes.txt", b"hello", "is not a file that memtrack knows. It opens recordings, which"),
+        ("notes.txt", b"hello", "is not a file that memtrack knows. It opens recordings"),
         ("cut.gz", gzip.compress(SNAPSHOT)[:5], "is not a file that memtrack knows."),
         ("cut.memtrack", b"PK\x03\x04rest", "is not a readable memtrack recording"),
         ("text.gz", gzip.compress(b"hello"), "is not a file that memtrack knows."),
