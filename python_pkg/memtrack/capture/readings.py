@@ -22,8 +22,8 @@ from memtrack.recording.tables import Array
 
 MOST_MOMENTS = 512
 """About 85 figures each: 1 MB of columns a device, however long the run."""
-_MOST_RAW = 128
-"""Dictionaries of torch kept before they are flattened: about 20 kB each."""
+_MOST_RAW = MOST_MOMENTS
+"""Dictionaries of torch kept before they are flattened: about 15 kB each, 60 µs to flatten."""
 _NO_FIGURES = np.empty((0, 2), dtype=np.int64)
 _THINNED = (ReadingKind.PHASE, ReadingKind.STEP)
 
@@ -172,5 +172,8 @@ class Readings:
 
 
 def _figures(statistics: Statistics, string: Callable[[str], int]) -> Array:
-    pairs = [(string(name), value) for name, value in flat(statistics)]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    found = flat(statistics)
+    pairs = np.empty((len(found), 2), dtype=np.int64)
+    pairs[:, 0] = list(map(string, found))
+    pairs[:, 1] = list(found.values())
+    return pairs

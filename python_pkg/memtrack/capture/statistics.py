@@ -5,7 +5,7 @@ Nothing here initialises a device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -30,17 +30,29 @@ def read_statistics(device: torch.device) -> Statistics:
     return _READERS.get(device.type, _of_accelerator)(device)
 
 
-def flat(statistics: Statistics, prefix: str = "") -> Iterator[tuple[str, int]]:
-    """Give each figure but zeros with the name `torch.cuda.memory_stats` gives it.
+def flat(statistics: Statistics) -> dict[str, int]:
+    """Return each figure but zeros by the name `torch.cuda.memory_stats` gives it.
 
     A figure beyond int64 stands for "no limit" and is left out.
     """
+    found: dict[str, int] = {}
+    _collect(statistics, "", found)
+    return found
+
+
+def _collect(statistics: Statistics, prefix: str, found: dict[str, int]) -> None:
     for key, value in statistics.items():
-        name = "_".join(map(str, key)) if isinstance(key, tuple) else str(key)
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{name}.")
-        elif isinstance(value, int) and value and abs(value) <= _LARGEST:
-            yield prefix + name, int(value)
+        if not value:
+            continue
+        name = key if isinstance(key, str) else _spelled(key)
+        if isinstance(value, dict):
+            _collect(value, f"{prefix}{name}.", found)
+        elif isinstance(value, int) and abs(value) <= _LARGEST:
+            found[prefix + name] = int(value)
+
+
+def _spelled(key: object) -> str:
+    return "_".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def _none(_: torch.device) -> Statistics:

@@ -190,7 +190,7 @@ def test_a_device_without_statistics_is_not_asked_for_more():
 def test_mps_gives_what_is_allocated_and_what_is_held(monkeypatch):
     monkeypatch.setattr(torch.mps, "current_allocated_memory", lambda: 5)
     monkeypatch.setattr(torch.mps, "driver_allocated_memory", lambda: 9)
-    assert dict(flat(read_statistics(torch.device("mps")))) == {
+    assert flat(read_statistics(torch.device("mps"))) == {
         "allocated_bytes.all.current": 5,
         "reserved_bytes.all.current": 9,
     }
@@ -202,14 +202,14 @@ def test_cuda_statistics_are_those_of_torch(monkeypatch):
         monkeypatch.setattr(module, "is_initialized", lambda: True)
     monkeypatch.setattr(torch_api._C, "_cuda_memoryStats", lambda index: nested, raising=False)
     expected = {"active.all.current": 3, "active.all.peak": 4, "num_ooms": 1}
-    assert dict(flat(read_statistics(GPU))) == expected
+    assert flat(read_statistics(GPU)) == expected
     assert dict(torch.cuda.memory_stats(0)) == expected
 
 
 @pytest.mark.gpu
 def test_on_a_gpu_every_figure_is_that_of_memory_stats():
     kept = torch.ones(3_000_000, device=GPU)
-    figures = dict(flat(read_statistics(GPU)))
+    figures = flat(read_statistics(GPU))
     expected = {name: value for name, value in torch.cuda.memory_stats(GPU).items() if value}
     assert figures == expected
     assert figures["allocated_bytes.all.current"] >= kept.nbytes
