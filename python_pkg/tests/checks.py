@@ -83,7 +83,14 @@ def check_device(data, device):
         rows = alive(data, device, int(cut))
         assert data.allocations["bytes"][rows].sum() == levels[cut]
         holders = live_set(data, device, int(cut))
-        for ranking in (holders.by_layer, holders.by_category, holders.by_site):
+        for ranking in (
+            holders.by_layer,
+            holders.by_category,
+            holders.by_site,
+            holders.by_phase,
+            holders.by_age,
+            holders.by_pool,
+        ):
             assert sum(holder.bytes for holder in ranking) == levels[cut]
     check_layers(data, device, levels)
     check_timeline(data, device, levels)

@@ -5,7 +5,14 @@ from memtrack.analysis.fragmentation import Fragmentation, PoolState, Service, f
 from memtrack.analysis.growth import GrowingGroup, Growth, growth
 from memtrack.analysis.layers import LayerTable, layer_table
 from memtrack.analysis.ledger import DRAW_ORDER, Ledger, Part, ledger
-from memtrack.analysis.live import Holder, LiveSet, live_set
+from memtrack.analysis.live import (
+    AGES,
+    Holder,
+    LiveAllocation,
+    LiveSet,
+    largest_allocations,
+    live_set,
+)
 from memtrack.analysis.nested import NestedPeaks, PeakTable, mark_peak, nested_peaks
 from memtrack.analysis.pace import step_ns
 from memtrack.analysis.peak import Peak, peak, phase_peaks, step_peaks
@@ -14,6 +21,7 @@ from memtrack.analysis.timeline import Timeline, timeline
 from memtrack.analysis.totals import alive, allocated, by_category
 
 __all__ = [
+    "AGES",
     "DRAW_ORDER",
     "Creep",
     "Fragmentation",
@@ -22,6 +30,7 @@ __all__ = [
     "Holder",
     "LayerTable",
     "Ledger",
+    "LiveAllocation",
     "LiveSet",
     "NestedPeaks",
     "Part",
@@ -36,6 +45,7 @@ __all__ = [
     "by_category",
     "fragmentation",
     "growth",
+    "largest_allocations",
     "layer_table",
     "ledger",
     "live_set",

@@ -26,6 +26,13 @@ class Pool:
     small: bool
     stream: int
 
+    @property
+    def id(self) -> str:
+        """How it is called where rankings name it: `large`, `0.1/small`, `large@7` on stream 7."""
+        size = "small" if self.small else "large"
+        owner = f"{self.private}/" if self.private else ""
+        return f"{owner}{size}" + (f"@{self.stream:x}" if self.stream else "")
+
 
 _GROWS = (EventKind.SEGMENT_ALLOC, EventKind.SEGMENT_MAP)
 _SHRINKS = (EventKind.SEGMENT_FREE, EventKind.SEGMENT_UNMAP)
