@@ -1,5 +1,5 @@
 // The table of the allocator's statistics as text, line for line as PyTorch prints it: 75 columns,
-// figures rounded down to whole units, one unit for each column of a group.
+// figures rounded down to whole units, one unit for each column of a group, one for each difference.
 import type { ISummaryGroup } from './summary';
 
 /** The words of the table, in the reader's language. */
@@ -109,22 +109,22 @@ function groupLines(group: ISummaryGroup, words: ISummaryWords): readonly string
   });
 }
 
-/** The figures of a column of one group in one unit, which its first row decides. */
+/** The figures of a column of one group in the unit of the first, differences each in its own. */
 function cellsOf(
   figures: readonly (number | undefined)[],
   isBytes: boolean,
   isSigned: boolean
 ): readonly string[] {
-  const known = figures.filter(figure => figure !== undefined).map(figure => Math.abs(figure));
-  // The pools may have grown and shrunk by much more than both together.
-  const most = isSigned ? Math.max(0, ...known) : (known[0] ?? 0);
+  const first = figures.find(figure => figure !== undefined) ?? 0;
   const limit = isSigned ? SIGNED_LIMIT : isBytes ? BYTES_LIMIT : COUNTS_LIMIT;
   const units = isBytes ? BYTES : COUNTS;
-  const unit = units.find(({ size }) => most < limit * size) ?? units[units.length - 1];
   const width = isBytes ? 6 : 7;
   return figures.map(figure => {
+    // The pools may have grown and shrunk by much more, or less, than both together.
+    const most = Math.abs((isSigned ? figure : first) ?? 0);
+    const unit = units.find(({ size }) => most < limit * size) ?? units[units.length - 1];
     if (figure === undefined || unit === undefined) {
-      return `${'-'.padStart(width)}    `.slice(0, width + 4);
+      return '-'.padStart(width).padEnd(CELL - 1);
     }
     const sign = figure < 0 ? '-' : isSigned && figure > 0 ? '+' : '';
     const whole = Math.floor(Math.abs(figure) / unit.size);
