@@ -1,4 +1,9 @@
-"""Where the bytes of one device are at one moment: parts that sum to the whole device."""
+"""Where the bytes of one device are at one moment: parts that sum to the whole device.
+
+Categories sum to what is allocated; with the cache they sum to what is reserved, with the context
+and the rest of the process to what the driver tells of the process, with the others to what is in
+use, and with what is free to the device. At a sample these are the very figures that were read.
+"""
 
 from __future__ import annotations
 
@@ -7,56 +12,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtrack.analysis.reserved import latest_sample, reserved
-from memtrack.analysis.totals import CategoryLevels, allocated, category_levels
-from memtrack.recording import Category, RecordingData
+from memtrack.analysis.parts import DRAW_ORDER, ESTIMATED, MEASURED, Part, cache_part, tensor_parts
+from memtrack.analysis.surroundings import Surroundings, surroundings
+from memtrack.analysis.totals import CategoryLevels, alive, allocated, category_levels
+from memtrack.recording import RecordingData
 from memtrack.recording.tables import Array
 
-DRAW_ORDER = (
-    Category.PARAMETER,
-    Category.BUFFER,
-    Category.GRADIENT,
-    Category.OPTIMIZER_STATE,
-    Category.CAST_WEIGHT,
-    Category.ACTIVATION,
-    Category.RECOMPUTED,
-    Category.OUTPUT,
-    Category.INPUT,
-    Category.TEMPORARY,
-    Category.COMMUNICATION,
-    Category.WORKSPACE,
-    Category.OTHER,
-    Category.UNKNOWN,
-)
-"""Categories as every view stacks and lists them: from the most lasting to the least known."""
+__all__ = ["DRAW_ORDER", "Ledger", "Part", "ledger", "ledger_of"]
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a device: a category, `cache`, `context`, `process`, `others` or `free`.
-
-    `certainty` is `measured` or `estimated`.
-    """
-
-    id: str
-    bytes: int
-    certainty: str = "measured"
+_ALLOCATOR = frozenset({*(category.id for category in DRAW_ORDER), "cache"})
+_PROCESS = _ALLOCATOR | {"context", "process"}
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Parts in draw order, none of them 0, which sum to `total`."""
+    """Parts in draw order, none of them 0, which sum to `total`.
+
+    `rounding` is how much of `allocated` was charged beyond what was asked for.
+    """
 
     total: int
     allocated: int
     parts: Sequence[Part]
+    rounding: int = 0
+
+    @property
+    def reserved(self) -> int:
+        """Bytes of tensors and cache: what the allocator held."""
+        return sum(part.bytes for part in self.parts if part.id in _ALLOCATOR)
+
+    @property
+    def process(self) -> int:
+        """Bytes known to be this process's; its context is not among them where it is `outside`."""
+        return sum(part.bytes for part in self.parts if part.id in _PROCESS)
 
 
 def ledger(data: RecordingData, device: int, cut: int) -> Ledger:
     """Return the ledger of a device at a cut.
 
-    What the samples do not tell is left out: with nothing known of other processes, their memory
-    is part of what counts as free, which is then an estimate.
+    Between samples what surrounds the allocator is taken to be as at the last one, an estimate. What
+    no sample tells is left out: with nothing known of other processes, their memory is part of what
+    counts as free. Where all in use is known but not what is this process's, context and other
+    processes are one part, `outside`.
     """
     return ledger_of(data, device, cut, allocated(data, device), category_levels(data, device))
 
@@ -65,67 +62,54 @@ def ledger_of(
     data: RecordingData, device: int, cut: int, levels: Array, categories: CategoryLevels
 ) -> Ledger:
     """Return the ledger from the levels of a device that are already known."""
-    in_use = int(levels[cut])
-    by_category = categories.at(np.array([cut]))[0]
-    parts = [Part(category.id, int(by_category[category])) for category in DRAW_ORDER]
-    total = int(data.devices["total"][device])
-    around = _around(data, device, cut, levels)
-    if total < 0:
-        parts += [part for part in around if part.id == "cache"]
-    else:
-        parts += _fitted(around, max(0, total - in_use))
+    rows = alive(data, device, cut)
+    parts = tensor_parts(data, rows, categories.at(np.array([cut]))[0])
+    around = surroundings(data, device, cut, levels)
+    if around.cache > 0:
+        exact = data.facts.source == "allocator" and around.fits
+        certainty = MEASURED if exact else ESTIMATED
+        parts.append(cache_part(data, device, cut, around.cache, certainty))
+    if around.total >= 0:
+        parts += _driver_parts(data, device, around)
     present = [part for part in parts if part.bytes > 0]
-    return Ledger(sum(part.bytes for part in present), in_use, present)
-
-
-def _around(data: RecordingData, device: int, cut: int, levels: Array) -> list[Part]:
-    """Return what is taken besides tensors: the cache, the rest of this process, other processes."""
-    held = reserved(data, device, np.array([cut]), levels)
-    exact = "measured" if data.facts.source == "allocator" else "estimated"
-    parts = []
-    if held is not None:
-        parts.append(Part("cache", int(held[0] - levels[cut]), exact))
-    sample = latest_sample(data, device, "process", cut)
-    context = int(data.devices["context"][device])
-    if sample >= 0:
-        parts += _rest_of_process(data, device, sample, levels, context, held is not None)
-    elif context >= 0:
-        parts.append(Part("context", context, "estimated"))
-    parts += _other_processes(
-        data, device, cut, sum(part.bytes for part in parts) + int(levels[cut])
+    return Ledger(
+        total=sum(part.bytes for part in present),
+        allocated=int(levels[cut]),
+        parts=present,
+        rounding=_rounding(data, rows),
     )
-    return parts
 
 
-def _rest_of_process(
-    data: RecordingData, device: int, sample: int, levels: Array, context: int, cached: bool
-) -> list[Part]:
-    """Return what this process held at a sample beyond its tensors (and their cache).
+def _driver_parts(data: RecordingData, device: int, around: Surroundings) -> list[Part]:
+    """Return what the device holds beside the allocator, and what it has left."""
+    others = "others" if around.knows_process else "outside"
+    return [
+        *_rest_of_process(data, device, around),
+        Part(others, around.others, _certainty(around.others_measured and around.knows_process)),
+        Part("free", around.free, _certainty(around.free_measured)),
+    ]
 
-    With a caching allocator that is the context, all of it unless its size is known by itself.
+
+def _rest_of_process(data: RecordingData, device: int, around: Surroundings) -> list[Part]:
+    """Return the context and what else the process holds.
+
+    With a caching allocator it is all context, unless the size of that is known by itself.
     """
-    at = np.array([data.samples["cut"][sample]])
-    held = reserved(data, device, at, levels) if cached else levels[at]
-    assert held is not None
-    rest = max(0, int(data.samples["process"][sample] - held[0]))
-    known = rest if cached and context < 0 else min(max(context, 0), rest)
-    return [Part("context", known, "estimated"), Part("process", rest - known, "estimated")]
+    context = int(data.devices["context"][device])
+    if context < 0:
+        known = around.beside if around.has_allocator else 0
+    else:
+        known = min(context, around.beside)
+    whole = known in (0, around.beside)
+    certainty = _certainty(around.beside_measured and whole)
+    return [Part("context", known, certainty), Part("process", around.beside - known, certainty)]
 
 
-def _other_processes(data: RecordingData, device: int, cut: int, own: int) -> list[Part]:
-    """Return what the device had in use beyond this process, by the last sample that tells."""
-    sample = latest_sample(data, device, "used", cut)
-    if sample < 0:
-        return []
-    used, process = (int(data.samples[column][sample]) for column in ("used", "process"))
-    return [Part("others", max(0, used - (process if process >= 0 else own)), "estimated")]
+def _rounding(data: RecordingData, rows: Array) -> int:
+    """Return what was charged for some allocations beyond what was asked for, where that is known."""
+    charged, asked = data.allocations["bytes"][rows], data.allocations["requested"][rows]
+    return int(np.where(asked >= 0, charged - asked, 0).sum())
 
 
-def _fitted(parts: list[Part], room: int) -> list[Part]:
-    """Cut estimates that together exceed the device, the last ones first, and add what is free."""
-    fitted = []
-    for part in parts:
-        taken = min(part.bytes, room)
-        fitted.append(Part(part.id, taken, part.certainty))
-        room -= taken
-    return [*fitted, Part("free", room, "estimated")]
+def _certainty(measured: bool) -> str:
+    return MEASURED if measured else ESTIMATED

@@ -26,7 +26,7 @@ PARTS: Mapping[str, Text] = MappingProxyType(
         "cache": text("allocator cache"),
         "context": text("CUDA context"),
         "process": text("rest of this process"),
-        "outside": text("outside the allocator"),
+        "outside": text("CUDA context and other processes"),
         "others": text("other processes"),
         "free": text("free"),
     }
