@@ -76,8 +76,7 @@ class SlowAllocator:
 
     @property
     def allocated(self):
-        live = (LIVE, PENDING)
-        return sum(b.size for s in self.segments for b in s.blocks if b.state in live)
+        return sum(b.size for s in self.segments for b in s.blocks if b.state == LIVE)
 
     def layout(self):
         """Every block of every segment, by address: what is compared."""

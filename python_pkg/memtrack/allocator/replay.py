@@ -15,7 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtrack.allocator.blocks import Block
-from memtrack.allocator.seed import START_GUESSED, Seed, seed_anew, seed_as_recorded
+from memtrack.allocator.seed import (
+    START_GUESSED,
+    Seed,
+    seed_anew,
+    seed_as_recorded,
+    segment_addresses,
+)
 from memtrack.allocator.settings import Settings
 from memtrack.allocator.simulator import CachingAllocator, SimulatedOutOfMemory
 from memtrack.recording.categories import EventKind
@@ -25,6 +31,7 @@ from memtrack.recording.tables import Array
 _TAKEN = (EventKind.SEGMENT_ALLOC, EventKind.SEGMENT_MAP)
 _GIVEN_BACK = (EventKind.SEGMENT_FREE, EventKind.SEGMENT_UNMAP)
 _ALLOC, _FREE = int(EventKind.ALLOC), int(EventKind.FREE)
+_COMPLETED = int(EventKind.FREE_COMPLETED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +143,21 @@ class _Run:
         self.allocator = allocator
         self.live: dict[int, Block] = dict(seed.live)
         self.as_recorded = as_recorded
-        self.rows = _rows(data, device)
+        self.rows = np.flatnonzero(data.events["device"] == device)
         self.events = data.events
+        self.places = segment_addresses(data, device)
         self.requested = data.allocations["requested"].tolist()
         self.pools = _pools(data, device, self.rows)
         self.reserved: list[int] = []
         self.allocated: list[int] = []
+        done = self.events["kind"] == _COMPLETED
+        self.late = set(self.events["allocation"][done].tolist())
+        self.waiting: dict[int, tuple[Block, int]] = {}
 
     def go(self) -> int:
         """Replay all; return the event that did not fit, or -1."""
         allocator, live, requested = self.allocator, self.live, self.requested
-        malloc, free = allocator.malloc, allocator.free
+        malloc, free, late = allocator.malloc, allocator.free, self.late
         reserved, allocated = self.reserved.append, self.allocated.append
         kinds = self.events["kind"][self.rows].tolist()
         rows = self.events["allocation"][self.rows].tolist()
@@ -161,7 +172,12 @@ class _Run:
                     return int(self.rows[place])
             elif kind == _FREE:
                 block = live.pop(row, None)
-                if block is not None:
+                if block is None:
+                    pass  # freed before it was seen, or seen twice
+                elif row in late:
+                    self.waiting[row] = (block, allocator.synchronized)
+                    allocator.free_later(block)
+                else:
                     free(block)
             else:
                 self._other(place, kind, row, kinds)
@@ -170,10 +186,10 @@ class _Run:
         return -1
 
     def _other(self, place: int, kind: int, row: int, kinds: list[int]) -> None:
-        if kind == EventKind.FREE_REQUESTED:
-            block = self.live.get(row)
-            if block is not None:
-                self.allocator.free_later(block)
+        if kind == _COMPLETED:
+            block, synchronized = self.waiting.pop(row, (None, 0))
+            if block is not None and synchronized == self.allocator.synchronized:
+                self.allocator.free(block)
         elif kind == EventKind.SEGMENT_ALLOC:
             address, size = self._place(place)
             self.allocator.expect(address, size)
@@ -181,8 +197,8 @@ class _Run:
             self._give_back(place, kinds)
 
     def _place(self, place: int) -> tuple[int, int]:
-        row = self.rows[place]
-        return int(self.events["address"][row]), int(self.events["bytes"][row])
+        row = int(self.rows[place])
+        return self.places.get(row, -1), int(self.events["bytes"][row])
 
     def _give_back(self, first: int, kinds: list[int]) -> None:
         """Replay a run of releases that begins at `first`: of the cache, or of some segments."""
@@ -199,17 +215,6 @@ class _Run:
         addresses = [self._place(place)[0] for place in range(first, end)]
         if not (whole and all(map(self.allocator.release_at, addresses))):
             self.allocator.empty_cache()
-
-
-def _rows(data: RecordingData, device: int) -> Array:
-    """Return the events of a device, without the requests that are fulfilled at once."""
-    rows = np.flatnonzero(data.events["device"] == device)
-    kind, allocation = data.events["kind"][rows], data.events["allocation"][rows]
-    at_once = np.zeros(len(rows), dtype=bool)
-    if len(rows):
-        at_once[:-1] = (kind[:-1] == EventKind.FREE_REQUESTED) & (kind[1:] == EventKind.FREE)
-        at_once[:-1] &= allocation[:-1] == allocation[1:]
-    return np.asarray(rows[~at_once])
 
 
 def _pools(data: RecordingData, device: int, rows: Array) -> list[Hashable] | None:

@@ -58,6 +58,20 @@ def seed_anew(data: RecordingData, device: int, allocator: CachingAllocator) -> 
     return Seed(live, START_GUESSED if live else START_NOTHING)
 
 
+def segment_addresses(data: RecordingData, device: int) -> dict[int, int]:
+    """Return the address that each event of segments is about, by event.
+
+    An event of an expandable segment may be about several rows, which then follow each other.
+    """
+    segments = data.segments
+    rows = np.flatnonzero(segments["device"] == device)
+    found: dict[int, int] = {}
+    for row in rows[np.argsort(segments["address"][rows], kind="stable")].tolist():
+        for edge in ("start", "end"):
+            found.setdefault(int(segments[edge][row]), int(segments["address"][row]))
+    return found
+
+
 def _older(data: RecordingData, device: int) -> Array:
     """Return the allocations from before the recording, by address."""
     allocations = data.allocations

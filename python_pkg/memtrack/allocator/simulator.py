@@ -77,7 +77,7 @@ class CachingAllocator:
         self.reserved = 0
         """Bytes of segments and mapped pages."""
         self.allocated = 0
-        """Bytes of blocks handed out, those that wait for a stream included."""
+        """Bytes of blocks handed out."""
         self.peak_reserved = 0
         self.peak_allocated = 0
         self.retries = 0
@@ -88,6 +88,8 @@ class CachingAllocator:
         self._groups: dict[tuple[Hashable, bool, int], Group] = {}
         self._pools: dict[tuple[Hashable, bool], Pool] = {}
         self._freeable: set[Hashable] = {None}
+        self.synchronized = 0
+        """Times that all streams were waited for: blocks freed later until then are free."""
         self._pending: dict[Block, None] = {}
         self._next_address = FIRST_ADDRESS
         self._hint = (-1, 0)
@@ -126,11 +128,12 @@ class CachingAllocator:
 
     def free(self, block: Block) -> None:
         """Take a block back; it can be handed out again at once."""
-        if block.state == PENDING:
-            self._pending.pop(block, None)
-        elif block.state != LIVE:
+        if block.state == LIVE:
+            self.allocated -= block.size
+        elif block.state == PENDING:
+            del self._pending[block]
+        else:
             raise ValueError(f"{block!r} is not handed out")
-        self.allocated -= block.size
         block.state = FREE
         group = block.segment.group
         following = block.next
@@ -146,14 +149,19 @@ class CachingAllocator:
         group.insert(block)
 
     def free_later(self, block: Block) -> None:
-        """Take a block back that another stream still uses: reusable after `free` or `synchronize`."""
+        """Take a block back that another stream still uses: reusable after `free` or `synchronize`.
+
+        The allocator synchronizes when it gives back its cache; a block is not to be freed after that.
+        """
         if block.state != LIVE:
             raise ValueError(f"{block!r} is not handed out")
+        self.allocated -= block.size
         block.state = PENDING
         self._pending[block] = None
 
     def synchronize(self) -> None:
         """Wait for every stream: what was freed later is free."""
+        self.synchronized += 1
         for block in tuple(self._pending):
             self.free(block)
 
@@ -188,7 +196,7 @@ class CachingAllocator:
     def live_blocks(self) -> Iterator[Block]:
         """Go through what is handed out, by address."""
         for segment in self.segments():
-            yield from (block for block in segment.blocks() if block.state in (LIVE, PENDING))
+            yield from (block for block in segment.blocks() if block.state == LIVE)
 
     def adopt(
         self,

@@ -47,7 +47,7 @@ def save_recording(data: RecordingData, path: str | os.PathLike[str]) -> Path:
     if target.suffix != SUFFIX:
         target = target.with_name(target.name + SUFFIX)
     with (
-        _written_whole(target) as file,
+        written_whole(target) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
     ):
         archive.writestr("meta.json", json.dumps(_meta(data), indent=1))
@@ -260,7 +260,8 @@ def _npy(column: Array) -> bytes:
 
 
 @contextlib.contextmanager
-def _written_whole(target: Path) -> Iterator[Any]:
+def written_whole(target: Path) -> Iterator[Any]:
+    """Open a file beside `target` for writing; it takes the target's place when the block succeeds."""
     target = Path(os.path.realpath(target))  # a link goes on pointing to the file
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:

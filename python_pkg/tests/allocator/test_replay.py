@@ -1,0 +1,153 @@
+"""Replays: of recorded runs, which must give what was reserved, and of runs as they could have been."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import Script
+from tape import Tape
+
+from memtrack.allocator.replay import recorded_reserved, replay
+from memtrack.allocator.settings import MIB, UNLIMITED, Settings
+from memtrack.recording import PhaseKind
+
+sizes = st.one_of(
+    st.integers(1, 4096), st.sampled_from([MIB, MIB + 1, 10 * MIB]), st.integers(1, 48 * MIB)
+)
+actions = st.one_of(
+    st.tuples(
+        st.just("malloc"), sizes, st.sampled_from([0, 0, 7]), st.sampled_from([None, None, "0.1"])
+    ),
+    st.tuples(st.just("malloc"), sizes, st.just(0), st.none()),
+    st.tuples(st.sampled_from(["free", "free", "free_later", "complete"]), st.integers(0, 1000)),
+    st.tuples(st.just("empty_cache")),
+)
+told = st.sampled_from(
+    [
+        {},
+        {"expandable_segments": True},
+        {"max_split_size": 20 * MIB},
+        {"roundup_power2_divisions": {str(1 << i): 4 for i in range(16)}},
+        {"PYTORCH_CUDA_ALLOC_CONF": "large_segment_size_mb:40", "max_split_size": -1},
+        {
+            "PYTORCH_CUDA_ALLOC_CONF": "per_process_memory_fraction:0.9",
+            "garbage_collection_threshold": 0.6,
+        },
+    ]
+)
+
+
+def play(tape, script):
+    """Play actions on a tape until they are through."""
+    live = []
+    for name, *arguments in script:
+        if name == "begin":
+            tape.begin()
+        elif name == "malloc":
+            block = tape.malloc(*arguments)
+            live += [block] if block is not None else []
+        elif name == "free" and live:
+            tape.free(live.pop(arguments[0] % len(live)))
+        elif name == "free_later" and live and tape.begun:
+            tape.free_later(live.pop(arguments[0] % len(live)))
+        elif name == "complete" and tape.waiting:
+            tape.free([*tape.waiting][arguments[0] % len(tape.waiting)])
+        elif name == "empty_cache":
+            tape.allocator.empty_cache()
+    tape.allocator.synchronize()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    told,
+    st.sampled_from([None, 150 * MIB, 400 * MIB]),
+    st.lists(actions, max_size=60),
+    st.lists(actions, min_size=10, max_size=60),
+)
+def test_what_was_recorded_is_replayed_exactly(told, capacity, before, during):
+    tape = Tape(Settings.from_snapshot(told), capacity, told)
+    play(tape, [*before, ("begin",), *during])
+    data = tape.build()
+    data.self_check()
+    done = replay(data, 0)
+    assert done.start in ("nothing", "layout") and done.complete and done.failed == -1
+    assert (done.reserved[done.settled] == done.recorded[done.settled]).all()
+    assert done.worst in (0.0, None)
+    assert int(done.recorded[-1]) == tape.allocator.reserved
+    assert int(done.allocated[-1]) == tape.allocator.allocated
+
+
+def example(settings=None):
+    """Two rounds of eight blocks of 16 MiB and four of 32 MiB."""
+    tape = Tape(settings or Settings())
+    tape.begin()
+    for size, count in ((16, 8), (32, 4)):
+        for block in [tape.malloc(size * MIB) for _ in range(count)]:
+            tape.free(block)
+    return tape.build()
+
+
+def test_other_settings_reserve_otherwise():
+    data = example()
+    as_recorded, pages = replay(data, 0), replay(data, 0, Settings(expandable_segments=True))
+    assert (as_recorded.peak, as_recorded.recorded_peak) == (256 * MIB, 256 * MIB)
+    assert as_recorded.error == 0 and as_recorded.settings.max_split_size == UNLIMITED
+    assert pages.peak == 140 * MIB and pages.error == pytest.approx(-116 / 256)
+    assert as_recorded.allocated.max() == pages.allocated.max() == 128 * MIB
+
+
+def test_a_smaller_device_gives_back_its_cache_or_has_no_room():
+    data = example()
+    tight, small = replay(data, 0, capacity=130 * MIB), replay(data, 0, capacity=100 * MIB)
+    assert (tight.failed, tight.retries, tight.peak) == (-1, 1, 128 * MIB)
+    assert small.retries == 1 and small.peak == 96 * MIB
+    assert data.events["kind"][small.failed] == 0 and small.settled.max() <= small.failed
+    assert (small.reserved[small.failed :] == small.reserved[small.failed]).all()
+
+
+def test_only_what_the_user_gave_back_is_given_back_again():
+    tape = Tape(Settings(), 100 * MIB)
+    tape.begin()
+    kept = tape.malloc(1)
+    tape.free(tape.malloc(60 * MIB))
+    tape.free(tape.malloc(80 * MIB))  # more than there is: the first goes
+    tape.allocator.empty_cache()
+    tape.free(kept)
+    data = tape.build()
+    assert replay(data, 0).reserved.tolist()[-1] == 2 * MIB
+    roomy = replay(data, 0, Settings())
+    assert roomy.peak == (2 + 60 + 80) * MIB and roomy.reserved.tolist()[-1] == 2 * MIB
+
+
+def test_blocks_whose_segment_nobody_saw_are_a_guess():
+    script = Script()
+    script.device()
+    older = script.older(30 * MIB, address=1 << 40)
+    script.phase(PhaseKind.OTHER, 0)
+    kept = script.alloc(30 * MIB, address=1 << 41)
+    script.free(older)
+    data = script.build()
+    done = replay(data, 0)
+    assert kept == 1 and done.start == "guess" and not done.complete
+    assert done.recorded is None and done.error is None and done.worst is None
+    assert done.reserved.tolist() == [30 * MIB, 60 * MIB, 60 * MIB]
+    assert done.allocated.tolist() == [30 * MIB, 60 * MIB, 30 * MIB]
+
+
+def test_a_recording_without_events_or_of_another_device():
+    script = Script()
+    script.device()
+    data = script.build()
+    done = replay(data, 0)
+    assert done.reserved.tolist() == [0] and done.peak == 0 and done.start == "nothing"
+
+
+def test_reserved_as_recorded_is_the_sum_of_the_segments():
+    data = example()
+    levels = recorded_reserved(data, 0)
+    held = [
+        (s["start"], s["end"], s["bytes"])
+        for s in map(data.segments.row, range(len(data.segments)))
+    ]
+    slow = [sum(b for s, e, b in held if s < cut <= e) for cut in range(data.cuts + 1)]
+    assert np.array_equal(levels, slow) and recorded_reserved(data, 1) is None
