@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtrack.analysis.creep import LEAST_STEPS, WARM_UP_STEPS, Creep, creep
+from memtrack.analysis.creep import WARM_UP_STEPS, Creep, creep
+from memtrack.analysis.lasting import Lasting, changes, growing_groups, lasting, rose
 from memtrack.analysis.pace import finished_steps
 from memtrack.analysis.peak import step_windows
 from memtrack.analysis.sites import sites
@@ -20,8 +21,6 @@ from memtrack.analysis.totals import allocated, sum_by
 from memtrack.recording import RecordingData
 from memtrack.recording.tables import Array
 
-RISES_A_FALL = 3
-"""A level that rises at least so often for each time it falls grows: what is replaced does not."""
 MOST_GROUPS = 100
 """Groups are given one by one up to this number."""
 
@@ -55,33 +54,33 @@ class GrowingGroup:
 class Growth:
     """How a device's memory grew over the finished steps, `steps` of them.
 
-    `kept` has for each the bytes made in it that were still there when the next one ended. `groups`
-    are what grows, the most a step first; none where nothing does. Of too many the largest are given,
-    `omitted` others hold `omitted_bytes` at the end of the last finished step. `creep` tells of
-    reserved memory.
+    `kept` has for each the bytes made in it that were still there when the next one ended, `growing`
+    how much of that is of what grows. The latter are `groups`, the most a step first, none where
+    nothing grows; of too many the largest are given, `omitted` others hold `omitted_bytes`. `bytes`
+    of all of them are there at the end of the last finished step, not counting what that made;
+    `saved_bytes` of these autograd keeps. `creep` tells of reserved memory.
     """
 
     steps: int
     kept: Array
+    growing: Array
     groups: Sequence[GrowingGroup]
     omitted: int
     omitted_bytes: int
+    bytes: int
+    saved_bytes: int
     creep: Creep | None
 
     @property
     def step_bytes(self) -> int:
-        """Bytes added by a step in which all of `groups` grow."""
-        return sum(group.step_bytes for group in self.groups)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all groups at the end of the last finished step."""
-        return sum(group.bytes for group in self.groups) + self.omitted_bytes
+        """Bytes by which a step after the first two grows memory on average."""
+        told = self.growing[WARM_UP_STEPS:-1]
+        return round(float(told.mean())) if len(told) else 0
 
     @property
     def keeps_graphs(self) -> bool:
         """Whether what grows includes graphs of autograd, as `losses.append(loss)` makes them."""
-        return any(group.saved_bytes > 0 for group in self.groups)
+        return self.saved_bytes > 0
 
 
 def growth(data: RecordingData, device: int) -> Growth:
@@ -93,131 +92,54 @@ def growth_of(data: RecordingData, device: int, levels: Array) -> Growth:
     """Return the growth from the levels of a device that are already known."""
     steps = finished_steps(data)
     start, end = (edge[:steps] for edge in step_windows(data))
-    rows, made, last = _lasting(data, device, start, end)
-    size = data.allocations["bytes"][rows]
-    stays = _Stays(rows, made, last, size, steps)
-    groups, omitted, omitted_bytes = _groups(data, stays)
-    kept = sum_by(made, size, steps)
-    return Growth(steps, kept, groups, omitted, omitted_bytes, creep(data, device, levels))
+    found = lasting(data, device, start, end)
+    growing = growing_groups(found)
+    grows = found.of(np.isin(found.group, growing))
+    groups, omitted, omitted_bytes = _groups(data, grows, growing)
+    return Growth(
+        steps=steps,
+        kept=found.by_step(),
+        growing=grows.by_step(),
+        groups=groups,
+        omitted=omitted,
+        omitted_bytes=omitted_bytes,
+        bytes=int(grows.size[grows.is_there].sum()),
+        saved_bytes=int(grows.size[grows.is_there & grows.saved].sum()),
+        creep=creep(data, device, levels),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stays:
-    """Allocations that outlived the step after theirs: the step that made each, the last it saw end."""
-
-    rows: Array
-    made: Array
-    last: Array
-    size: Array
-    steps: int
-
-    def of(self, chosen: Array) -> _Stays:
-        """Return some of them."""
-        rows, made, last, size = (
-            column[chosen] for column in (self.rows, self.made, self.last, self.size)
-        )
-        return _Stays(rows, made, last, size, self.steps)
-
-
-def _lasting(
-    data: RecordingData, device: int, start: Array, end: Array
-) -> tuple[Array, Array, Array]:
-    """Return the allocations alive two ends of steps after they were made, and their steps."""
-    table = data.allocations
-    if len(end) <= LEAST_STEPS:
-        return (np.zeros(0, dtype=np.int64),) * 3
-    rows = np.flatnonzero((table["device"] == device) & (table["start"] >= start[0]))
-    made = np.searchsorted(end, table["start"][rows], side="right")
-    last = np.searchsorted(end, table["end"][rows], side="right") - 1
-    lasting = last > made
-    return rows[lasting], made[lasting], last[lasting]
-
-
-def _groups(data: RecordingData, stays: _Stays) -> tuple[list[GrowingGroup], int, int]:
-    """Return the largest growing groups, and how many others hold how many bytes at the end."""
-    if not len(stays.rows):
-        return [], 0, 0
-    table = data.allocations
-    site, names = sites(data, table["stack"][stays.rows])
-    columns = (site, table["layer"][stays.rows], table["category"][stays.rows])
-    keys = np.stack([column.astype(np.int64) for column in columns], axis=1)
-    _, group = np.unique(keys, axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    growing = _growing(group, stays)
-    there = np.where(stays.last == stays.steps - 1, stays.size, 0)
-    held = sum_by(group, there, int(group.max()) + 1)[growing]
+def _groups(
+    data: RecordingData, grows: Lasting, growing: Array
+) -> tuple[list[GrowingGroup], int, int]:
+    """Return the largest of the growing groups, and how many others hold how many bytes at the end."""
+    there = np.where(grows.is_there, grows.size, 0)
+    held = sum_by(np.searchsorted(growing, grows.group), there, len(growing))
     by_size = np.argsort(-held, kind="stable")
     chosen, left = by_size[:MOST_GROUPS], by_size[MOST_GROUPS:]
-    order = np.argsort(group, kind="stable")
-    first, end = (np.searchsorted(group[order], growing, side=side) for side in ("left", "right"))
-    found = []
-    for place in chosen.tolist():
-        mine = order[first[place] : end[place]]
-        at = int(site[mine[0]])
-        found.append(_group(data, stays.of(mine), names[at] if at >= 0 else ""))
+    order = np.argsort(grows.group, kind="stable")
+    first = np.searchsorted(grows.group[order], growing)
+    end = np.append(first[1:], len(order))
+    found = [_group(data, grows.of(order[first[row] : end[row]])) for row in chosen.tolist()]
     found.sort(key=lambda one: (-one.step_bytes, -one.bytes))
     return found, len(left), int(held[left].sum())
 
 
-def _growing(group: Array, stays: _Stays) -> Array:
-    """Return the groups whose level rose in three steps at least, and in half of those after the warm-up."""
-    key, change = _changes(group, stays)
-    where, step = np.divmod(key, stays.steps + 1)
-    groups = int(group.max()) + 1
-    warm = (step > WARM_UP_STEPS) & (step < stays.steps)
-    rose = _rose(where, change)
-    rises, rises_warm, falls = (
-        np.bincount(where[moved], minlength=groups)
-        for moved in (rose & (step < stays.steps), rose & warm, (change < 0) & warm)
-    )
-    half = max(1, (stays.steps - 1 - WARM_UP_STEPS) // 2)
-    grows = (rises >= LEAST_STEPS) & (rises_warm >= half) & (rises_warm >= RISES_A_FALL * falls)
-    return np.flatnonzero(grows)
-
-
-def _rose(where: Array, change: Array) -> Array:
-    """Return which changes take a group's level above all it had been since it was last cleared.
-
-    A full buffer whose entries differ in size goes up and down, but never beyond its bounds; a list
-    that is emptied at the end of each epoch starts again. Cleared is what falls to less than half.
-    """
-    level = np.cumsum(change)  # the changes of a group sum to 0
-    cleared = (level < (level - change) // 2) | (np.diff(where, prepend=-1) != 0)
-    _, rank = np.unique(level, return_inverse=True)
-    height = np.cumsum(cleared) * len(level) + rank
-    highest_before = np.maximum.accumulate(np.concatenate(([-1], height)))[:-1]
-    return np.asarray((change > 0) & (height > highest_before))
-
-
-def _changes(group: Array, stays: _Stays) -> tuple[Array, Array]:
-    """Return by how much what lasts in each group changes from end to end of the steps.
-
-    A change is named group · (steps + 1) + the step at whose end it shows: the step after the one
-    that made it, and the first at whose end it is gone.
-    """
-    key = group * (stays.steps + 1)
-    keys = np.concatenate((key + stays.made + 1, key + stays.last + 1))
-    found, codes = np.unique(keys, return_inverse=True)
-    change = np.zeros(len(found), dtype=np.int64)
-    np.add.at(change, codes, np.concatenate((stays.size, -stays.size)))
-    return found, change
-
-
-def _group(data: RecordingData, stays: _Stays, site: str) -> GrowingGroup:
-    table, first = data.allocations, int(stays.rows[0])
-    step, change = _changes(np.zeros(len(stays.rows), dtype=np.int64), stays)
-    rises = _rose(np.zeros(len(step), dtype=np.int64), change) & (step < stays.steps)
-    there = stays.last == stays.steps - 1
-    rows, size = stays.rows[there], stays.size[there]
+def _group(data: RecordingData, stays: Lasting) -> GrowingGroup:
+    table, first = data.allocations, stays.rows[:1]
+    step, change = changes(stays.made, stays.last, stays.size)
+    rises = rose(np.zeros(len(step), dtype=np.int64), change) & (step < stays.steps)
+    rows, size = stays.rows[stays.is_there], stays.size[stays.is_there]
+    site, names = sites(data, table["stack"][first])
     return GrowingGroup(
-        site=site,
-        layer=int(table["layer"][first]),
-        category=int(table["category"][first]),
-        kept=sum_by(stays.made, stays.size, stays.steps),
+        site=names[0] if site[0] >= 0 else "",
+        layer=int(table["layer"][first[0]]),
+        category=int(table["category"][first[0]]),
+        kept=stays.by_step(),
         steps=int(rises.sum()),
         first_step=int(step[rises][0]) - 1,
         step_bytes=int(np.median(change[rises])),
         bytes=int(size.sum()),
-        saved_bytes=int(size[np.isin(rows, data.saved["allocation"])].sum()),
+        saved_bytes=int(size[stays.saved[stays.is_there]].sum()),
         allocation=int(rows[np.argmax(size)]) if len(rows) else -1,
     )

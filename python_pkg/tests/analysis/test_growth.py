@@ -88,7 +88,8 @@ def test_losses_that_keep_their_graphs():
         (1, Category.ACTIVATION),
     ]
     assert found.keeps_graphs
-    assert found.step_bytes == 2 * GRAPH
+    assert (found.step_bytes, found.bytes) == (2 * GRAPH, 14 * GRAPH)
+    assert found.growing.tolist() == [2 * GRAPH] * 7 + [0]
     assert {group.saved_bytes for group in found.groups} == {7 * GRAPH}
 
 
@@ -100,8 +101,10 @@ def test_a_leak_in_every_other_step(parity):
         if step % 2 == parity:
             loop.alloc(MIB, Category.OTHER, 60)
 
-    (group,) = growth(loop.run(10, leak), 0).groups
+    found = growth(loop.run(10, leak), 0)
+    (group,) = found.groups
     assert (group.first_step, group.step_bytes) == (parity, MIB)
+    assert found.step_bytes == round(MIB * (4 - parity) / 7), "on average"
     assert np.flatnonzero(group.kept).tolist() == list(range(parity, 9, 2))
 
 
@@ -175,6 +178,7 @@ def test_of_too_many_groups_the_largest_are_given():
     assert found.groups[0].site == "train.py:249 step"
     assert found.omitted_bytes == 5 * 512 * sum(range(1, 51))
     assert found.bytes == 5 * 512 * sum(range(1, 151))
+    assert found.step_bytes == 512 * sum(range(1, 151))
 
 
 def dynamic_shapes(sizes, keep_segments=True):
@@ -243,6 +247,7 @@ def check_against_twin(data):
         assert set(groups) == set(expected)
         for key, one in groups.items():
             assert (one.steps, one.first_step, one.step_bytes, one.bytes) == expected[key]
+        assert found.bytes == sum(one[3] for one in expected.values())
         assert found.steps == len(slow_growth.ends_of_steps(twin))
         if found.creep:
             held = reserved(data, device, np.arange(data.cuts + 1), allocated(data, device))
