@@ -45,6 +45,11 @@ current_node: Callable[[], Any] = getattr(_C, "_current_autograd_node", _no_node
 next_sequence: Callable[[], int] = getattr(_autograd, "_get_sequence_nr", _no_sequence)
 """Return the number the next autograd node made on this thread will have."""
 
+caching_allocator_is_on: Callable[[], bool] = getattr(
+    _C, "_cuda_cudaCachingAllocator_is_enabled", lambda: True
+)
+"""Tell whether CUDA's caching allocator caches; True where it cannot be switched off at run time."""
+
 
 def node_sequence(node: Any) -> int:
     """Return the number of an autograd node, -1 for gradient accumulators and unknown nodes."""
