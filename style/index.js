@@ -2,5 +2,6 @@ import './base.css';
 import './report.css';
 import './ledger.css';
 import './timeline.css';
+import './summary.css';
 import './layers.css';
 import './columnmenu.css';

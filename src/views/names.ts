@@ -25,9 +25,11 @@ export function partName(id: string, trans: TranslationBundle): string {
 export function detailName(id: string, trans: TranslationBundle): string {
   switch (id) {
     case 'cache.small':
-      return trans.__('for small blocks');
+      return trans.__('free, small blocks');
     case 'cache.large':
-      return trans.__('for large blocks');
+      return trans.__('free, large blocks');
+    case 'cache.pending':
+      return trans.__('awaiting a stream');
     case 'cache.splinters':
       return trans.__('splinters');
     case 'cache.private':

@@ -154,7 +154,6 @@ function decodeDetail(value: unknown, where: string): ILedgerPart {
   };
 }
 
-
 function decodeLayerColumns(decoder: ColumnDecoder, fields: Fields, layers: number): ILayerColumns {
   const columns = fields.fields('columns');
   const outside = fields.fields('outside');

@@ -6,40 +6,42 @@ from typing import Any
 
 import numpy as np
 
-from memtrack.analysis import Ledger, Part, nested_peaks
+from memtrack.analysis import Ledger, Part
 from memtrack.analysis.device import DeviceAnalysis
-from memtrack.analysis.fragmentation import fragmentation
-from memtrack.analysis.nested import PeakTable
+from memtrack.analysis.fragmentation import Fragmentation
+from memtrack.analysis.nested import NestedPeaks, PeakTable
 from memtrack.analysis.summary import statistics
 from memtrack.recording import PhaseKind, RecordingData
+from memtrack.recording.tables import Array
 from memtrack.reports.answers import PeaksReport, PoolReport, SummaryReport
+from memtrack.reports.growing import growth_findings
 from memtrack.reports.report import LedgerPart, LedgerReport
 
 
 def ledger_report(ledger: Ledger) -> LedgerReport:
     """Return the ledger of an analysis as a report shows it."""
     parts = [_part(part) for part in ledger.parts]
-    return LedgerReport(ledger.total, ledger.allocated, parts, getattr(ledger, "rounding", 0))
+    return LedgerReport(ledger.total, ledger.allocated, parts, ledger.rounding)
 
 
 def _part(part: Part) -> LedgerPart:
-    details = [_part(detail) for detail in getattr(part, "details", ())]
+    details = [_part(detail) for detail in part.details]
     return LedgerPart(part.id, part.bytes, part.certainty, details)
 
 
 def answers(analysis: DeviceAnalysis) -> dict[str, Any]:
     """Return the answers of a view by the names of its fields."""
-    data, device = analysis.data, analysis.device
+    data = analysis.data
     return {
-        "pools": pool_reports(data, device, analysis.peak.cut),
-        "peaks": peaks_report(data, device),
-        "summary": summary_report(data, device),
+        "pools": pool_reports(analysis.fragmentation),
+        "growth": growth_findings(data, analysis.growth, analysis.peak.bytes),
+        "peaks": peaks_report(data, analysis.nested),
+        "summary": summary_report(data, analysis.device),
     }
 
 
-def pool_reports(data: RecordingData, device: int, cut: int) -> list[PoolReport]:
-    """Return the pools of the caching allocator at a cut; none where its segments are not known."""
-    found = fragmentation(data, device, cut)
+def pool_reports(found: Fragmentation | None) -> list[PoolReport]:
+    """Return the pools of the caching allocator; none where its segments are not known."""
     if found is None:
         return []
     return [
@@ -59,17 +61,16 @@ def pool_reports(data: RecordingData, device: int, cut: int) -> list[PoolReport]
     ]
 
 
-def peaks_report(data: RecordingData, device: int) -> PeaksReport | None:
+def peaks_report(data: RecordingData, found: NestedPeaks) -> PeaksReport | None:
     """Return the peaks of each step and kind of phase, and after each mark; None where there are none."""
     if data.steps_run == 0 and not len(data.marks):
         return None
-    found = nested_peaks(data, device)
     step, kind = (data.phases[name][found.phases.row].astype(np.int64) for name in ("step", "kind"))
     # Of the phases of one kind in one step, the first of the highest.
     order = np.lexsort((found.phases.cut, -found.phases.bytes, kind, step))
     key = step[order] * len(PhaseKind) + kind[order]
     rows = order[np.flatnonzero(np.diff(key, prepend=-1))]
-    columns = {
+    columns: dict[str, Array] = {
         "step": step[rows].astype(np.int32),
         "kind": kind[rows].astype(np.uint8),
         **_peak_columns(found.phases, rows),
@@ -81,7 +82,7 @@ def peaks_report(data: RecordingData, device: int) -> PeaksReport | None:
     return PeaksReport(columns, label, _peak_columns(found.marks, np.arange(len(found.marks))))
 
 
-def _peak_columns(table: PeakTable, rows: Any) -> dict[str, Any]:
+def _peak_columns(table: PeakTable, rows: Array) -> dict[str, Array]:
     return {
         "bytes": table.bytes[rows],
         "cut": table.cut[rows],

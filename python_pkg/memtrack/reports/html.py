@@ -11,6 +11,8 @@ from html import escape
 
 from memtrack.analysis import DRAW_ORDER
 from memtrack.i18n import ENGLISH, Text, text
+from memtrack.reports.answerhtml import answer_html
+from memtrack.reports.answertables import answer_tables
 from memtrack.reports.cells import plain, shortened
 from memtrack.reports.colours import colour_of
 from memtrack.reports.layerhtml import layer_rows
@@ -47,6 +49,7 @@ def _whole_view(report: Report, view: View, language: str, rows: int) -> list[st
     return [
         _paragraph(view.headline, language, "bold"),
         *_list(view.details[:MOST_SENTENCES], language),
+        *_list([finding.sentence for finding in view.growth[:MOST_SENTENCES]], language),
         _paragraph(run_line(report), language),
         _paragraph(device_line(view.device), language),
         _bar(view.ledger, language),
@@ -54,6 +57,7 @@ def _whole_view(report: Report, view: View, language: str, rows: int) -> list[st
         timeline_svg(report, view, language),
         _legend(view, language),
         layer_rows(report, view, language, rows),
+        *[answer_html(table, language) for table in answer_tables(report, view)],
     ]
 
 
@@ -105,7 +109,11 @@ def _ledger(ledger: LedgerReport, language: str) -> str:
         f'<th scope="col" style="{CELL};font-weight:normal">{_sentence(h, language) if h else ""}</th>'
         for h in headings
     ]
-    rows = [_ledger_row(part, ledger, language) for part in ledger.parts]
+    rows = []
+    for part in ledger.parts:
+        rows.append(_ledger_row(part, ledger, language))
+        if len(part.details) > 1:
+            rows += [_ledger_row(detail, ledger, language) for detail in part.details]
     return f'<table style="{TABLE}"><tr>{"".join(heads)}</tr>{"".join(rows)}</table>'
 
 
@@ -117,8 +125,12 @@ def _ledger_row(part: LedgerPart, ledger: LedgerReport, language: str) -> str:
     ]
     cells = [_figure(part), *map(escape, shares)]
     numbers = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
-    name = f"{_swatch(part.id)}{_sentence(part_name(part.id), language)}"
-    return f'<tr><th scope="row" style="{FIRST_CELL};font-weight:normal">{name}</th>{numbers}</tr>'
+    is_detail = "." in part.id
+    indent = ";padding-left:2.6em;opacity:.75" if is_detail else ""
+    name = _sentence(part_name(part.id), language)
+    if not is_detail:
+        name = _swatch(part.id) + name
+    return f'<tr><th scope="row" style="{FIRST_CELL};font-weight:normal{indent}">{name}</th>{numbers}</tr>'
 
 
 def _legend(view: View, language: str) -> str:

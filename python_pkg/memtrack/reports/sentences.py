@@ -9,9 +9,16 @@ from memtrack.analysis.device import DeviceAnalysis
 from memtrack.analysis.sites import sites
 from memtrack.analysis.totals import sum_by
 from memtrack.i18n import Text, text
-from memtrack.recording import PhaseKind, RecordingData
+from memtrack.recording import Category, PhaseKind, RecordingData
 from memtrack.recording.tables import Array
 from memtrack.reports.names import layer_name, tensor_name
+from memtrack.reports.outcome import (
+    cached,
+    is_unstructured,
+    largest_sites,
+    moment_headline,
+    out_of_memory,
+)
 from memtrack.reports.words import PHASES, joined, literal, part_name
 from memtrack.units import MIB, format_bytes, format_percent
 
@@ -19,7 +26,6 @@ MOST_SHARES = 4
 SHARE_WORTH_NAMING = 0.15
 SHARE_OF_A_LAYER = 0.5
 SHARE_OF_ROUNDING = 0.01
-SHARE_OF_CACHE = 0.1
 SHARE_FROM_BEFORE = 0.1
 MOST_TENSORS_NAMED = 3
 
@@ -29,6 +35,8 @@ def headline(analysis: DeviceAnalysis) -> Text:
     peak = analysis.peak
     if peak.bytes == 0:
         return text("No memory was seen on this device")
+    if is_unstructured(analysis):
+        return moment_headline(analysis)
     values = {"peak": format_bytes(peak.bytes), "phase": PHASES[peak.phase], "step": peak.step + 1}
     if peak.layer >= 0:
         values["layer"] = layer_name(analysis.data, peak.layer)
@@ -59,24 +67,29 @@ def _place(phase: str, layer: int) -> Text:
 
 def details(analysis: DeviceAnalysis) -> list[Text]:
     """Return the lines of evidence under the headline, the most telling first."""
+    failure = out_of_memory(analysis)
     if analysis.peak.bytes == 0:
-        return []
+        return [] if failure is None else [failure]
     rows = alive(analysis.data, analysis.device, analysis.peak.cut)
     found = (
+        failure,
         _shares(analysis),
+        largest_sites(analysis, rows) if is_unstructured(analysis) else None,
         _large_tensors(analysis, rows),
         _heavy_layer(analysis),
         _saved(analysis),
         _made_outside(analysis, rows),
         _from_before(analysis, rows),
         _rounding(analysis, rows),
-        _cache(analysis),
+        cached(analysis),
     )
     return [sentence for sentence in found if sentence is not None]
 
 
-def _shares(analysis: DeviceAnalysis) -> Text:
+def _shares(analysis: DeviceAnalysis) -> Text | None:
     size, peak = analysis.by_category, analysis.peak.bytes
+    if is_unstructured(analysis) and size[Category.UNKNOWN] == peak:
+        return None
     largest = sorted(DRAW_ORDER, key=lambda category: -size[category])[:MOST_SHARES]
     shares = [
         text("{percent} {part}", percent=format_percent(size[c], peak), part=part_name(c.id))
@@ -191,10 +204,14 @@ def _from_before(analysis: DeviceAnalysis, rows: Array) -> Text | None:
     size = int(table["bytes"][older].sum())
     if size < SHARE_FROM_BEFORE * analysis.peak.bytes:
         return None
+    values = {
+        "bytes": format_bytes(size),
+        "percent": format_percent(size, analysis.peak.bytes),
+    }
+    if is_unstructured(analysis):
+        return text("{bytes} of it ({percent}) was there before the recording", **values)
     return text(
-        "{bytes} of it ({percent}) was there before the recording and belongs to no layer",
-        bytes=format_bytes(size),
-        percent=format_percent(size, analysis.peak.bytes),
+        "{bytes} of it ({percent}) was there before the recording and belongs to no layer", **values
     )
 
 
@@ -208,13 +225,4 @@ def _rounding(analysis: DeviceAnalysis, rows: Array) -> Text | None:
         "{bytes} of it ({percent}) is rounding: the allocator gives whole blocks",
         bytes=format_bytes(lost),
         percent=format_percent(lost, analysis.peak.bytes),
-    )
-
-
-def _cache(analysis: DeviceAnalysis) -> Text | None:
-    cache = sum(part.bytes for part in analysis.ledger.parts if part.id == "cache")
-    if cache < SHARE_OF_CACHE * (cache + analysis.peak.bytes):
-        return None
-    return text(
-        "{bytes} more is reserved by the allocator and not in use", bytes=format_bytes(cache)
     )

@@ -6,7 +6,8 @@ import numpy as np
 
 from memtrack.analysis import DRAW_ORDER
 from memtrack.i18n import ENGLISH, Text, text
-from memtrack.reports.cells import left, plain, right, shortened, wrapped
+from memtrack.reports.answertext import answer_lines, growth_lines
+from memtrack.reports.cells import display_width, left, plain, right, shortened, wrapped
 from memtrack.reports.layertext import layer_lines
 from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
 from memtrack.reports.spark import columns_of, phase_line, sparkline
@@ -19,6 +20,9 @@ NARROWEST = 60
 ROWS = 20
 DWARFED = 0.05
 """Of the device: with less, the shares of the tensors of it say nothing."""
+TELLING = 0.05
+"""Of the device (or what is reserved): a part with more of it is told in its details."""
+_NAME, _LONGEST_NAME = 20, 32
 _INDENT = "  "
 _CATEGORY_IDS = frozenset(category.id for category in DRAW_ORDER)
 _EIGHTHS = "▏▎▍▌▋▊▉█"
@@ -47,11 +51,13 @@ def _whole_view(report: Report, view: View, language: str, width: int, rows: int
     lines = _sentence(view.headline, language, width)
     for detail in view.details:
         lines += _sentence(detail, language, width, mark=_INDENT)
+    lines += growth_lines(view, language, width)
     for line in (run_line(report), device_line(view.device)):
         lines += ["", shortened(plain(line.render(language)), width)]
     lines += _ledger(view.ledger, language, width)
     lines += _timeline(report, view, language, width)
-    return [*lines, *layer_lines(report, view, language, width, rows), ""]
+    lines += layer_lines(report, view, language, width, rows)
+    return [*lines, *answer_lines(report, view, language, width), ""]
 
 
 def _short_view(report: Report, view: View, language: str, width: int, rows: int) -> list[str]:
@@ -70,7 +76,9 @@ def _ledger(ledger: LedgerReport, language: str, width: int) -> list[str]:
     Where the device dwarfs the tensors, each of theirs ends with its share of them instead of a bar.
     """
     names = [part_name(part.id).render(language) for part in ledger.parts]
-    bar = width - 44
+    most = max(map(display_width, names), default=0)
+    column = min(max(most, _NAME), _LONGEST_NAME)
+    bar = width - 24 - column
     dwarfed = ledger.allocated < DWARFED * ledger.total
 
     def end(part: LedgerPart) -> str:
@@ -79,11 +87,18 @@ def _ledger(ledger: LedgerReport, language: str, width: int) -> list[str]:
         share = right(format_percent(part.bytes, ledger.allocated), 5)
         return f"{share} {text('of the tensors').render(language)}"
 
-    return [
-        f"{_INDENT}{left(shortened(name, 20), 20)} {right(_figure(part), 10)} "
-        f"{right(format_percent(part.bytes, ledger.total), 5)}  {end(part)}"
-        for name, part in zip(names, ledger.parts, strict=True)
-    ]
+    def line(part: LedgerPart, indent: str, after: str) -> str:
+        room = column - len(indent)
+        name = left(indent + shortened(part_name(part.id).render(language), room), column)
+        share = right(format_percent(part.bytes, ledger.total), 5)
+        return f"{_INDENT}{name} {right(_figure(part), 10)} {share}  {after}".rstrip()
+
+    lines = []
+    for part in ledger.parts:
+        lines.append(line(part, "", end(part)))
+        if len(part.details) > 1 and part.bytes >= TELLING * ledger.total:
+            lines += [line(detail, _INDENT, "") for detail in part.details]
+    return lines
 
 
 def _figure(part: LedgerPart) -> str:
@@ -99,7 +114,7 @@ def _bar(size: int, total: int, width: int) -> str:
 
 def _timeline(report: Report, view: View, language: str, width: int) -> list[str]:
     timeline = view.timeline
-    if timeline.cuts == 0:
+    if timeline.cuts == 0 or view.peak.bytes == 0:
         return []
     columns = width - len(_INDENT)
     peak_cut = timeline.points["cut"][timeline.peak_point]
@@ -107,11 +122,9 @@ def _timeline(report: Report, view: View, language: str, width: int) -> list[str
     figure = format_bytes(view.peak.bytes)
     pin = f"▲ {figure}" if column + len(figure) + 2 <= columns else f"{figure} ▲"
     start = column if pin.startswith("▲") else column + 1 - len(pin)
+    lines = [_INDENT + sparkline(timeline, columns), _INDENT + " " * start + pin]
+    if report.steps == 0:
+        return ["", *_sentence(text("Over the run, from event to event"), language, width), *lines]
     title = text("Over the run, from event to event (f forward, b backward, o optimizer)")
-    return [
-        "",
-        *_sentence(title, language, width),
-        _INDENT + sparkline(timeline, columns),
-        _INDENT + " " * start + pin,
-        _INDENT + phase_line(timeline, report.phases, columns),
-    ]
+    phases = _INDENT + phase_line(timeline, report.phases, columns)
+    return ["", *_sentence(title, language, width), *lines, phases]

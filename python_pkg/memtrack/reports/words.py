@@ -33,6 +33,21 @@ PARTS: Mapping[str, Text] = MappingProxyType(
 )
 """Categories and the other parts of a ledger."""
 
+DETAILS: Mapping[str, Text] = MappingProxyType(
+    {
+        "cache.small": text("free, small blocks"),
+        "cache.large": text("free, large blocks"),
+        "cache.splinters": text("splinters"),
+        "cache.private": text("in private pools"),
+        "cache.pending": text("awaiting a stream"),
+        "temporary.forward": text("forward"),
+        "temporary.backward": text("backward"),
+        "temporary.optimizer": text("optimizer"),
+        "temporary.other": text("between"),
+    }
+)
+"""What some parts are made of."""
+
 PHASES: Mapping[str, Text] = MappingProxyType(
     {
         "forward": text("forward"),
@@ -45,7 +60,7 @@ PHASES: Mapping[str, Text] = MappingProxyType(
 
 def part_name(part: str) -> Text:
     """Return the words for a part of a ledger; an id of a later version is shown as it is."""
-    return PARTS.get(part) or literal(part)
+    return PARTS.get(part) or DETAILS.get(part) or literal(part)
 
 
 def literal(name: str) -> Text:

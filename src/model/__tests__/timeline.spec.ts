@@ -1,13 +1,6 @@
 import { at } from '../../base/assert';
 import type { ITimeline } from '../../wire';
-import {
-  aliveAt,
-  highest,
-  layerSeries,
-  peaksByStep,
-  phaseAt,
-  pointAt
-} from '../timeline';
+import { aliveAt, highest, layerSeries, peaksByStep, phaseAt, pointAt } from '../timeline';
 import { randomRun } from './run';
 
 const RUNS = [1, 2, 3, 4, 5].flatMap(seed => [randomRun(seed), randomRun(seed, 200, 7)]);

@@ -92,7 +92,7 @@ function columnsOf(pools: readonly IPool[], trans: TranslationBundle): readonly 
   const columns: IColumn[] = [
     { title: trans.__('Reserved'), of: pool => pool.reserved, sums: true },
     { title: trans.__('Allocated'), of: pool => pool.allocated, sums: true },
-    { title: trans.__('Waiting for a stream'), of: pool => pool.pending, sums: true },
+    { title: trans.__('Awaiting a stream'), of: pool => pool.pending, sums: true },
     { title: trans.__('Free'), of: pool => pool.free, sums: true },
     { title: trans.__('Largest free block'), of: pool => pool.largestFree, sums: false },
     { title: trans.__('Splinters'), of: pool => pool.splinters, sums: true }

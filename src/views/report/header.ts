@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
 import { formatDuration } from '../../base/bytes';
-import type { IReport, IView, Text } from '../../wire';
+import type { IGrowth, IReport, IView, Text } from '../../wire';
 import { textIn } from '../../wire';
 import { button, element } from '../dom';
 import { DeviceBar } from '../ledger/devicebar';
@@ -18,6 +18,12 @@ export interface IHead {
   readonly liveHeadline: string | undefined;
 }
 
+/** What the head can be asked for. */
+export interface IHeadActions {
+  readonly fold: () => void;
+  readonly showLayer: (row: number) => void;
+}
+
 /** The head, with the button that folds the report to its first two lines. */
 export class ReportHeader extends Widget {
   private readonly _fold: HTMLButtonElement;
@@ -29,6 +35,7 @@ export class ReportHeader extends Widget {
   private readonly _badges = element('span', { class: 'memtrack-Report-badges' });
   private readonly _facts = element('span', { class: 'memtrack-Report-facts' });
   private readonly _details = element('ul', { class: 'memtrack-Report-details' });
+  private readonly _growth: HTMLElement;
   private readonly _notices = element('ul', { class: 'memtrack-Report-notices' });
   private readonly _bar: DeviceBar;
   private readonly _body: HTMLElement;
@@ -36,13 +43,23 @@ export class ReportHeader extends Widget {
   constructor(
     private readonly _trans: TranslationBundle,
     private readonly _language: string,
-    toggled: () => void
+    private readonly _actions: IHeadActions
   ) {
     super();
     this.addClass('memtrack-Report-header');
     this._bar = new DeviceBar(_trans, 'fitting');
-    this._body = element('div', { class: 'memtrack-Report-body' }, this._bar.node, this._notices);
-    this._fold = button({ class: 'memtrack-Report-fold' }, toggled);
+    this._growth = element('ul', {
+      class: 'memtrack-Report-growth',
+      'aria-label': _trans.__('Growth from step to step')
+    });
+    this._body = element(
+      'div',
+      { class: 'memtrack-Report-body' },
+      this._growth,
+      this._bar.node,
+      this._notices
+    );
+    this._fold = button({ class: 'memtrack-Report-fold' }, () => _actions.fold());
     this.node.append(
       element(
         'div',
@@ -73,6 +90,8 @@ export class ReportHeader extends Widget {
     const headline = liveHeadline ?? (view === undefined ? nothing : say(view.headline));
     setText(this._headline, headline);
     showLines(this._details, view?.details.map(say) ?? []);
+    this._growth.replaceChildren(...(view?.growth.map(found => this._finding(found)) ?? []));
+    this._growth.hidden = this._growth.childElementCount === 0;
     showLines(this._notices, report?.notices.map(say) ?? []);
     this._fold.hidden = report === undefined;
     const isRunning = liveHeadline !== undefined || report?.state === 'recording';
@@ -90,6 +109,17 @@ export class ReportHeader extends Widget {
   override dispose(): void {
     this._bar.dispose();
     super.dispose();
+  }
+
+  /** What each step keeps, with the way to the layer that makes it. */
+  private _finding({ sentence, layer }: IGrowth): HTMLElement {
+    const text = element('span', {}, textIn(sentence, this._language));
+    const link = button(
+      { class: 'memtrack-Link' },
+      () => this._actions.showLayer(layer),
+      this._trans.__('Show the layer')
+    );
+    return element('li', {}, text, ...(layer < 0 ? [] : [' ', link]));
   }
 
   private _factsOf({ label, steps, stepNs }: IReport): string {

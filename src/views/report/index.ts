@@ -52,7 +52,10 @@ export class ReportWidget extends Panel {
     this._keys = keepOwnKeys(this.node, isPlainKey);
     this._chooser = element('select', { 'aria-label': trans.__('Device') });
     this._chooser.addEventListener('change', () => this._chooseView());
-    this._header = new ReportHeader(trans, options.language, () => this._toggleFold());
+    this._header = new ReportHeader(trans, options.language, {
+      fold: () => this._toggleFold(),
+      showLayer: row => this._tabs.showLayer(row)
+    });
     this._strip = new LiveStrip(trans);
     this._strip.hide();
     const selection = new Selection();

@@ -1,14 +1,17 @@
 // The tabs of a report, and what they share: the device shown, the chosen layer, the settings.
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Widget } from '@lumino/widgets';
 
 import { at } from '../../base/assert';
 import { DEFAULT_COLUMNS } from '../../model/layers';
 import type { IPreferences, Preferences, TabId } from '../../model/preferences';
 import type { Selection } from '../../model/selection';
-import type { IReport } from '../../wire';
+import type { IReport, IView } from '../../wire';
 import { element } from '../dom';
 import { LayerTable } from '../layers';
 import { LedgerView } from '../ledger';
+import { LinesView } from '../lines';
+import { SummaryView } from '../summary';
 import { TimelineView } from '../timeline';
 import type { RequestWindow } from '../timeline/state';
 import { Tabs } from './tabs';
@@ -23,12 +26,14 @@ export interface IReportTabsOptions {
   readonly chooser: HTMLElement;
 }
 
-/** Layers, timeline and ledger of the chosen device. */
+/** Layers, source lines, timeline, ledger and summary of the chosen device, where there are any. */
 export class ReportTabs extends Tabs<TabId> {
   private readonly _options: IReportTabsOptions;
   private _layers: LayerTable | undefined;
   private _timeline: TimelineView | undefined;
+  private _lines: LinesView | undefined;
   private _ledger: LedgerView | undefined;
+  private _summary: SummaryView | undefined;
   private _shown: { readonly report: IReport; readonly viewIndex: number } | undefined;
   private _requestWindow: RequestWindow | undefined;
   private _isShown = true;
@@ -38,8 +43,10 @@ export class ReportTabs extends Tabs<TabId> {
     super(
       [
         { id: 'layers', label: trans.__('Layers'), create: () => this._makeLayers() },
+        { id: 'lines', label: trans.__('Source lines'), create: () => this._makeLines() },
         { id: 'timeline', label: trans.__('Timeline'), create: () => this._makeTimeline() },
-        { id: 'ledger', label: trans.__('Ledger'), create: () => this._makeLedger() }
+        { id: 'ledger', label: trans.__('Ledger'), create: () => this._makeLedger() },
+        { id: 'summary', label: trans.__('Summary'), create: () => this._makeSummary() }
       ],
       trans.__('Memory report'),
       element('label', { class: 'memtrack-Report-device' }, options.chooser)
@@ -58,7 +65,17 @@ export class ReportTabs extends Tabs<TabId> {
       selection.row = -1;
     }
     this._timeline?.setView(report, viewIndex);
-    this._ledger?.setView(at(report.views, viewIndex));
+    const view = at(report.views, viewIndex);
+    this._lines?.setView(view);
+    this._ledger?.setView(view);
+    this._summary?.setView(view);
+    this.absent = absentTabs(report, view);
+  }
+
+  /** Choose a layer and show it in the table. */
+  showLayer(row: number): void {
+    this._options.selection.row = row;
+    this.choose('layers');
   }
 
   /** Where finer timelines come from; undefined while there is no kernel. */
@@ -127,14 +144,36 @@ export class ReportTabs extends Tabs<TabId> {
     return timeline;
   }
 
-  private _makeLedger(): LedgerView {
-    const ledger = new LedgerView(this._options.trans);
-    this._ledger = ledger;
-    if (this._shown !== undefined) {
-      ledger.setView(at(this._shown.report.views, this._shown.viewIndex));
-    }
-    return ledger;
+  private _makeLines(): LinesView {
+    this._lines = new LinesView(this._options.trans);
+    return this._shownIn(this._lines);
   }
+
+  private _makeLedger(): LedgerView {
+    this._ledger = new LedgerView(this._options.trans);
+    return this._shownIn(this._ledger);
+  }
+
+  private _makeSummary(): SummaryView {
+    this._summary = new SummaryView(this._options.trans);
+    return this._shownIn(this._summary);
+  }
+
+  private _shownIn<V extends Widget & { setView(view: IView): void }>(widget: V): V {
+    if (this._shown !== undefined) {
+      widget.setView(at(this._shown.report.views, this._shown.viewIndex));
+    }
+    return widget;
+  }
+}
+
+/** Tabs that would be empty. */
+function absentTabs(report: IReport, view: IView): readonly TabId[] {
+  return [
+    ...(report.layers.length === 0 && view.lines !== undefined ? (['layers'] as const) : []),
+    ...(view.lines === undefined ? (['lines'] as const) : []),
+    ...(view.summary === undefined || view.summary.length === 0 ? (['summary'] as const) : [])
+  ];
 }
 
 function columnsOf({ layerColumns }: IPreferences): readonly string[] | undefined {

@@ -31,7 +31,7 @@ export class Tabs<Id extends string> extends Panel {
     this._buttons = tabs.map(tab =>
       button(
         { class: 'memtrack-Tab', role: 'tab', id: this._tabId(tab.id), tabindex: '-1' },
-        () => this._choose(tab.id),
+        () => this.choose(tab.id),
         tab.label
       )
     );
@@ -92,7 +92,8 @@ export class Tabs<Id extends string> extends Panel {
     });
   }
 
-  private _choose(id: Id): void {
+  /** Choose a tab as its reader would. */
+  choose(id: Id): void {
     if (id !== this._current) {
       this.current = id;
       this._currentChanged.emit(id);
@@ -129,7 +130,7 @@ export class Tabs<Id extends string> extends Panel {
       event.preventDefault();
       event.stopPropagation();
       const id = at(present, target);
-      this._choose(id);
+      this.choose(id);
       at(
         this._buttons,
         this._tabs.findIndex(tab => tab.id === id)

@@ -121,11 +121,7 @@ export class SummaryView extends Widget {
     const title = momentTitle(summary, first, this._trans);
     return second === undefined
       ? title
-      : this._trans.__(
-          'First: %1; second: %2',
-          title,
-          momentTitle(summary, second, this._trans)
-        );
+      : this._trans.__('First: %1; second: %2', title, momentTitle(summary, second, this._trans));
   }
 
   private _group(group: ISummaryGroup, isCompared: boolean): HTMLElement {

@@ -72,11 +72,7 @@ export function countersOf(
 }
 
 /** Returns a reading as words: `after forward of step 3`. */
-export function momentTitle(
-  summary: ISummary,
-  reading: number,
-  trans: TranslationBundle
-): string {
+export function momentTitle(summary: ISummary, reading: number, trans: TranslationBundle): string {
   const title = plainTitle(summary, reading, trans);
   const number = at(summary.number, reading);
   return number > 0 ? trans.__('%1 (no. %2)', title, String(number)) : title;

@@ -1,0 +1,117 @@
+"""Sentences on what a recording without layers or steps is of, how it ended, and its cache."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtrack.analysis import allocated
+from memtrack.analysis.device import DeviceAnalysis
+from memtrack.analysis.fragmentation import fragmentation
+from memtrack.analysis.sites import sites
+from memtrack.analysis.totals import sum_by
+from memtrack.i18n import Text, text
+from memtrack.recording import EventKind
+from memtrack.recording.tables import Array
+from memtrack.reports.words import joined
+from memtrack.units import format_bytes, format_duration, format_percent
+
+MOST_SITES = 3
+SHARE_OF_A_SITE = 0.05
+SHARE_OF_CACHE = 0.1
+SHARE_OF_SPLINTERS = 0.5
+"""Of the cache: with more, `empty_cache` is of little help."""
+
+
+def is_unstructured(analysis: DeviceAnalysis) -> bool:
+    """Tell whether nothing is known of layers and steps, as in a snapshot made by torch."""
+    return not len(analysis.data.layers) and analysis.data.steps_run == 0
+
+
+def moment_headline(analysis: DeviceAnalysis) -> Text:
+    """Return how high the peak is and when in the recording it was."""
+    peak, data = analysis.peak, analysis.data
+    values = {
+        "peak": format_bytes(peak.bytes),
+        "event": f"{peak.cut:,}",
+        "events": f"{data.cuts:,}",
+    }
+    if peak.time_ns > 0:
+        return text(
+            "Peak {peak}, {time} into the recording (event {event} of {events})",
+            time=format_duration(peak.time_ns),
+            **values,
+        )
+    return text("Peak {peak}, event {event} of {events}", **values)
+
+
+def out_of_memory(analysis: DeviceAnalysis) -> Text | None:
+    """Tell what was asked for when memory ran out last, and whether it was there, but in pieces."""
+    data, device = analysis.data, analysis.device
+    events = data.events
+    failed = np.flatnonzero((events["kind"] == EventKind.OOM) & (events["device"] == device))
+    if not len(failed):
+        return None
+    cut, asked = int(failed[-1]), int(events["bytes"][failed[-1]])
+    in_use = int(allocated(data, device)[cut])
+    found = fragmentation(data, device, cut, asked)
+    served = None if found is None else found.served
+    if served is not None and served.is_fragmented:
+        return text(
+            "Out of memory: {asked} was asked for with {in_use} in use; {free} was free in the"
+            " allocator, but no block of it larger than {largest}",
+            asked=format_bytes(asked),
+            in_use=format_bytes(in_use),
+            free=format_bytes(served.free),
+            largest=format_bytes(served.largest_free),
+        )
+    return text(
+        "Out of memory: {asked} was asked for with {in_use} in use",
+        asked=format_bytes(asked),
+        in_use=format_bytes(in_use),
+    )
+
+
+def largest_sites(analysis: DeviceAnalysis, rows: Array) -> Text | None:
+    """Tell which source lines allocated most of what is alive at the peak."""
+    data, table = analysis.data, analysis.data.allocations
+    codes, names = sites(data, table["stack"][rows])
+    if not names:
+        return text("The file does not tell which lines of code allocated the memory")
+    size = sum_by(codes, table["bytes"][rows], len(names))
+    peak = analysis.peak.bytes
+    largest = [
+        int(row)
+        for row in np.argsort(-size, kind="stable")[:MOST_SITES]
+        if size[row] >= SHARE_OF_A_SITE * peak
+    ]
+    if not largest:
+        return None
+    shares = [
+        text(
+            "{site} {bytes} ({percent})",
+            site=names[row],
+            bytes=format_bytes(int(size[row])),
+            percent=format_percent(int(size[row]), peak),
+        )
+        for row in largest
+    ]
+    return text("Most of it was allocated at: {sites}", sites=joined(shares))
+
+
+def cached(analysis: DeviceAnalysis) -> Text | None:
+    """Tell of memory that is reserved and not in use, and whether it could be given back."""
+    cache = sum(part.bytes for part in analysis.ledger.parts if part.id == "cache")
+    if cache < SHARE_OF_CACHE * (cache + analysis.peak.bytes):
+        return None
+    found = analysis.fragmentation
+    if found is None or found.splinters < SHARE_OF_SPLINTERS * cache:
+        return text(
+            "{bytes} more is reserved by the allocator and not in use", bytes=format_bytes(cache)
+        )
+    return text(
+        "{bytes} more is reserved by the allocator and not in use; {splinters} of it cannot be given"
+        " back, and its largest block is {largest}",
+        bytes=format_bytes(cache),
+        splinters=format_bytes(found.splinters),
+        largest=format_bytes(max(pool.largest_free for pool in found.pools)),
+    )
