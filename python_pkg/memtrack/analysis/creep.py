@@ -22,6 +22,9 @@ WARM_UP_STEPS = 2
 """The first steps are left out: optimizer state, workspaces and tuned algorithms come with them."""
 LEAST_STEPS = 3
 """Growth is what happens in at least this many steps."""
+PARTS = 20
+LEAST_EVENTS = 500
+"""Of a part; fewer are hardly a step of any program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +70,32 @@ def creep(data: RecordingData, device: int, levels: Array) -> Creep | None:
     None where no step finished or no caching allocator was seen.
     """
     finished = finished_steps(data)
-    start, end = (edge[:finished] for edge in step_windows(data))
-    held = reserved(data, device, end, levels) if finished else None
+    start, end = step_windows(data)
+    return _over(data, device, levels, (start[:finished], end[:finished]), WARM_UP_STEPS)
+
+
+def creep_over_time(data: RecordingData, device: int, levels: Array) -> Creep | None:
+    """Return the same over parts of equally many events, for a recording whose steps are not known.
+
+    What is called a step is then one of `PARTS` parts; the first of them is the warm-up. None where
+    parts would hold too little to be alike, or no caching allocator was seen.
+    """
+    edges = np.linspace(0, data.cuts, PARTS + 1).astype(np.int64)
+    if data.cuts < PARTS * LEAST_EVENTS:
+        edges = edges[:1]
+    return _over(data, device, levels, (edges[:-1], edges[1:]), warm_up=1)
+
+
+def _over(
+    data: RecordingData, device: int, levels: Array, windows: tuple[Array, Array], warm_up: int
+) -> Creep | None:
+    start, end = windows
+    held = reserved(data, device, end, levels) if len(end) else None
     if held is None:
         return None
     peak = largest_in_ranges(levels, start, end)
     grown = _rise(held) - _rise(peak)
-    grown[:WARM_UP_STEPS] = 0
+    grown[:warm_up] = 0
     return Creep(peak, held, np.maximum(grown, 0), *_sizes(data, device, start, end))
 
 

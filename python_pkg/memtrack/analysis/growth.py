@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtrack.analysis.creep import WARM_UP_STEPS, Creep, creep
+from memtrack.analysis.creep import WARM_UP_STEPS, Creep, creep, creep_over_time
 from memtrack.analysis.lasting import Lasting, changes, growing_groups, lasting, rose
 from memtrack.analysis.pace import finished_steps
 from memtrack.analysis.peak import step_windows
@@ -58,7 +58,10 @@ class Growth:
     how much of that is of what grows. The latter are `groups`, the most a step first, none where
     nothing grows; of too many the largest are given, `omitted` others hold `omitted_bytes`. `bytes`
     of all of them are there at the end of the last finished step, not counting what that made;
-    `saved_bytes` of these autograd keeps. `creep` tells of reserved memory.
+    `saved_bytes` of these autograd keeps.
+
+    `creep` tells of reserved memory step by step; without steps `creep_over_time` does so of parts of
+    the recording with equally many events, which its `steps` then count.
     """
 
     steps: int
@@ -70,6 +73,7 @@ class Growth:
     bytes: int
     saved_bytes: int
     creep: Creep | None
+    creep_over_time: Creep | None
 
     @property
     def step_bytes(self) -> int:
@@ -106,6 +110,7 @@ def growth_of(data: RecordingData, device: int, levels: Array) -> Growth:
         bytes=int(grows.size[grows.is_there].sum()),
         saved_bytes=int(grows.size[grows.is_there & grows.saved].sum()),
         creep=creep(data, device, levels),
+        creep_over_time=None if data.steps_run else creep_over_time(data, device, levels),
     )
 
 

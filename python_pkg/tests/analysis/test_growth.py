@@ -219,6 +219,38 @@ def test_reserved_that_is_given_back_does_not_creep():
     assert not growth(dynamic_shapes([80, 70, 60, 50, 40], keep_segments=False), 0).creep.is_found
 
 
+def opened(sizes, least=0):
+    """A recording without steps: 300 times for each of `sizes` a request of so many MiB."""
+    script = Script()
+    script.device()
+    script.phase(PhaseKind.OTHER, 0)
+    for number, size in enumerate(sizes):
+        if size > least:
+            script.hold((1 << 40) + number * 1000 * MIB, size * MIB)
+        address = (1 << 40) + (number if size > least else 0) * 1000 * MIB
+        for _ in range(300):
+            script.free(script.alloc(size * MIB, address=address))
+    return script.build(source="allocator")
+
+
+def test_without_steps_reserved_creeps_from_part_to_part():
+    found = growth(opened(range(40, 20, -1)), 0)
+    assert found.creep is None
+    over_time = found.creep_over_time
+    assert over_time.peak.tolist() == [size * MIB for size in range(40, 20, -1)]
+    assert (over_time.is_found, over_time.first_step, over_time.steps) == (True, 1, 19)
+    assert over_time.bytes == sum(range(21, 40)) * MIB
+
+
+def test_blocks_that_are_used_again_do_not_creep():
+    found = growth(opened(range(40, 20, -1), least=39), 0).creep_over_time
+    assert (found.is_found, found.bytes) == (False, 0)
+
+
+def test_a_short_recording_without_steps_tells_nothing_over_time():
+    assert growth(opened([3, 2]), 0).creep_over_time is None
+
+
 def test_without_an_allocators_history_nothing_creeps():
     assert growth(Loop().run(5), 0).creep is None
 
