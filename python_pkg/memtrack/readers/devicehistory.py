@@ -7,7 +7,7 @@ What was there before the trace began has `start` -1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from memtrack.readers.blocks import Blocks, read_blocks
 from memtrack.readers.held import Segments, read_segments
 from memtrack.readers.lives import Pairs, in_turns, pair
 from memtrack.readers.stacks import FrameReader
-from memtrack.readers.trace import Entry, Trace, read_trace, slices, whole
+from memtrack.readers.trace import Trace, read_trace, whole
 from memtrack.recording.tables import Array
 
 LATEST_US = 1 << 52
@@ -54,20 +54,10 @@ def device_history(
     sizes and stacks of blocks that were freed since. Without them these are rebuilt.
     """
     traces = snapshot.get("device_traces") or ()
-    chunks = slices(traces[device]) if device < len(traces) else ()
-    return history_of(chunks, snapshot, device, frames, initial)
-
-
-def history_of(
-    chunks: Iterable[Sequence[Entry]],
-    snapshot: Mapping[str, Any],
-    device: int,
-    frames: FrameReader,
-    initial: Sequence[Mapping[str, Any]] | None = None,
-) -> DeviceHistory:
-    """Return what happened on `device`, its trace given in chunks."""
-    whole_trace = read_trace(chunks, frames)
+    entries = traces[device] if device < len(traces) else ()
+    whole_trace = read_trace(entries, frames)
     trace, turns = in_turns(whole_trace)
+    trace.read_sizes(entries, turns.orphans)
     final = segments_of(snapshot.get("segments"), device)
     settings = Settings.from_snapshot(snapshot.get("allocator_settings"))
     at_end = read_blocks(final, frames)

@@ -12,7 +12,7 @@ import numpy as np
 
 from memtrack.readers.blocks import Blocks
 from memtrack.readers.held import Segments
-from memtrack.readers.trace import COLUMNS, Trace
+from memtrack.readers.trace import Trace
 from memtrack.recording.categories import EventKind
 from memtrack.recording.tables import Array
 
@@ -67,6 +67,11 @@ class Turns:
         after[:-1][here] = own[1:][here]
         return cls(event, own, before, after)
 
+    @property
+    def orphans(self) -> Array:
+        """The frees of what is older than the trace, in order of time."""
+        return np.sort(self.events(_FREE, before=_NOTHING))
+
     def events(self, kind: int, before: int | None = None, after: int | None = None) -> Array:
         """Return the events of a kind with that kind before or after them."""
         chosen = self.kind == kind
@@ -98,13 +103,7 @@ def in_turns(trace: Trace) -> tuple[Trace, Turns]:
         return trace, turns
     kept = np.ones(len(trace), dtype=bool)
     kept[turns.event[torn]] = False
-    return in_turns(_chosen(trace, kept))
-
-
-def _chosen(trace: Trace, kept: Array) -> Trace:
-    place = np.cumsum(kept) - 1
-    pools = {int(place[row]): name for row, name in trace.pools.items()}
-    return Trace(**{name: getattr(trace, name)[kept] for name in COLUMNS}, pools=pools)
+    return in_turns(trace.chosen(kept))
 
 
 def pair(trace: Trace, turns: Turns, final: Blocks, older: Blocks, segments: Segments) -> Pairs:
@@ -114,7 +113,7 @@ def pair(trace: Trace, turns: Turns, final: Blocks, older: Blocks, segments: Seg
     """
     count = len(trace)
     began = np.flatnonzero(trace.kind == _ALLOC)
-    orphans = np.sort(turns.events(_FREE, before=_NOTHING))
+    orphans = turns.orphans
     alive = turns.events(_ALLOC, after=_NOTHING)
     living = np.flatnonzero(final.live & ~np.isin(final.address, trace.address[alive]))
     first = len(orphans) + len(living)

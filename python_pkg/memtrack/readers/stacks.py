@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress, islice
 from operator import itemgetter, ne
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,13 @@ from memtrack.recording.builder import StackBuilder
 from memtrack.recording.tables import Array
 
 Frames = Sequence[Mapping[str, Any]]
-_innermost = itemgetter(0)
+
+
+class _Alike(NamedTuple):
+    """The first list of frames that had a frame (its id) at some place, and the stack of that list."""
+
+    first: dict[int, Frames]
+    row: dict[int, int]
 
 
 class FrameReader:
@@ -29,8 +35,7 @@ class FrameReader:
         self._is_skipped = is_skipped
         self._rename = rename
         # Lists are kept with their rows, so that no id is used again while we rely on it.
-        self._alike: dict[tuple[int, int], Frames] = {}
-        self._row_of_list: dict[int, int] = {}
+        self._alike = (_Alike({}, {}), _Alike({}, {}))
         self._row_of_frames: dict[tuple[int, ...], tuple[Frames, int]] = {}
         self._row_of_content: dict[tuple[tuple[str, str, int], ...], int] = {}
 
@@ -47,22 +52,24 @@ class FrameReader:
     def stacks_of(self, lists: Sequence[Frames | None]) -> Array:
         """Return the stack of each of many lists of frames, most of which are alike.
 
-        A snapshot has a list an event but a dictionary a frame. Lists of one length with the same
-        innermost frame are compared with the first of these, without Python code where they are equal.
+        A snapshot has a list an event but a dictionary a frame. Each list is compared with the first
+        that had the same innermost frame, then with the first that had the same one around it, which
+        takes no Python code an event; what is left is looked up by all of its frames.
         """
         rows = np.full(len(lists), -1, dtype=np.int32)
-        is_there = np.fromiter(map(bool, lists), dtype=bool, count=len(lists))
-        present: list[Any] = list(compress(lists, is_there.tolist()))
-        known = len(self._alike)
-        keys = zip(map(id, map(_innermost, present)), map(len, present), strict=True)
-        alike = list(map(self._alike.setdefault, keys, present))
-        for frames in islice(self._alike.values(), known, None):
-            self._row_of_list[id(frames)] = self.stack(frames)
-        found = np.fromiter(map(self._row_of_list.__getitem__, map(id, alike)), "i4", len(alike))
-        different = np.fromiter(map(ne, present, alike), bool, len(alike))
-        for place in np.flatnonzero(different).tolist():
-            found[place] = self.stack(present[place])
-        rows[is_there] = found
+        left = np.flatnonzero(np.fromiter(map(bool, lists), dtype=bool, count=len(lists)))
+        present: Any = list(filter(None, lists))
+        for frame, alike in enumerate(self._alike):
+            ids = list(map(id, map(itemgetter(frame), present)))
+            same = list(map(alike.first.setdefault, ids, present))
+            for key in islice(alike.first, len(alike.row), None):
+                alike.row[key] = self.stack(alike.first[key])
+            rows[left] = np.fromiter(map(alike.row.__getitem__, ids), np.int32, len(ids))
+            different = np.fromiter(map(ne, present, same), bool, len(ids))
+            left, present = left[different], list(compress(present, different.tolist()))
+            if not all(len(frames) > frame + 1 for frames in present):
+                break
+        rows[left] = [self.stack(frames) for frames in present]
         return rows
 
     def _read(self, frames: Frames) -> int:

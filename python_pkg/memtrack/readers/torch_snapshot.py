@@ -14,10 +14,10 @@ from typing import Any
 from memtrack.errors import UnreadableFile
 from memtrack.i18n import text
 from memtrack.readers.annotations import read_marks
-from memtrack.readers.devicehistory import DeviceHistory, device_history, history_of
+from memtrack.readers.devicehistory import DeviceHistory, device_history
 from memtrack.readers.onetimeline import tables_of
 from memtrack.readers.stacks import FrameReader
-from memtrack.readers.trace import NotASnapshot, consumed
+from memtrack.readers.trace import NotASnapshot
 from memtrack.readers.unpickle import collector_off, load_plain
 from memtrack.recording import Facts, Notice, PhaseKind, RecordingBuilder, RecordingData, Table
 from memtrack.recording.data import LARGEST_TOTAL
@@ -71,7 +71,7 @@ def _checked(loaded: Any) -> dict[str, Any]:
     if not all(isinstance(trace, list) for trace in traces):
         raise NotASnapshot
     if len({id(trace) for trace in traces if trace}) < sum(map(bool, traces)):
-        raise NotASnapshot  # one trace is read, and emptied, once
+        raise NotASnapshot  # a pickle can say the same trace a thousand times in few bytes
     if not isinstance(snapshot.get("allocator_settings"), dict):
         snapshot["allocator_settings"] = None
     return snapshot
@@ -93,8 +93,9 @@ def _recording(snapshot: dict[str, Any], path: Path) -> RecordingData:
     used |= {int(segment["device"]) for segment in snapshot["segments"]}
     histories = []
     for index in sorted(used):
-        trace = traces[index] if index < len(traces) else []
-        histories.append(history_of(consumed(trace), snapshot, index, frames))
+        histories.append(device_history(snapshot, index, frames))
+        if index < len(traces):
+            traces[index] = []  # a million dictionaries, no longer needed
         kind = builder.strings.add("cuda")
         name = builder.strings.add(f"CUDA device {index}")
         builder["devices"].add(kind=kind, index=index, name=name)

@@ -9,9 +9,8 @@ own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from operator import itemgetter
 from typing import Any
 
@@ -44,11 +43,14 @@ LARGEST_SIZE = 1 << 55
 """Bytes: no device has more, and sums of millions of them stay whole in 64 bits."""
 _SKIPPED = 255
 _CODES = {**{action: int(kind) for action, kind in ACTIONS.items()}, "snapshot": _SKIPPED}
-_OWNING = np.zeros(256, dtype=bool)
-_OWNING[[int(EventKind.ALLOC), *map(int, SEGMENT_KINDS)]] = True
+_FREE, _COMPLETED = int(EventKind.FREE), int(EventKind.FREE_COMPLETED)
+_OF_SEGMENTS = np.zeros(256, dtype=bool)
+_OF_SEGMENTS[list(map(int, SEGMENT_KINDS))] = True
+_OWNING = _OF_SEGMENTS.copy()
+_OWNING[[int(EventKind.ALLOC), int(EventKind.OOM)]] = True
 
 Entry = Mapping[str, Any]
-COLUMNS = ("kind", "address", "size", "time_us", "stream", "stack")
+COLUMNS = ("kind", "address", "size", "time_us", "stream", "stack", "entry")
 
 
 class NotASnapshot(Exception):
@@ -59,9 +61,10 @@ class NotASnapshot(Exception):
 class Trace:
     """Columns of the events that count, in their order.
 
-    `size` is what was asked for (ALLOC, FREE), else the segment's or the range's. `time_us` is since
-    the epoch, 0 where the torch was too old to tell. `stream` and `stack` are told at ALLOC and
-    SEGMENT_*, else 0 and -1. `pools` are the ids of private pools by event, where told.
+    `size` is what was asked for (ALLOC), else the segment's or the range's; of frees it is read only
+    where it is needed, see `read_sizes`. `time_us` is since the epoch, 0 where the torch was too old
+    to tell. `stream` and `stack` are told at ALLOC and SEGMENT_*, else 0 and -1. `entry` is the place
+    in the snapshot's list. `pools` are the ids of private pools by event, where told.
     """
 
     kind: Array
@@ -70,32 +73,30 @@ class Trace:
     time_us: Array
     stream: Array
     stack: Array
+    entry: Array
     pools: dict[int, str]
 
     def __len__(self) -> int:
         return len(self.kind)
 
+    def chosen(self, kept: Array) -> Trace:
+        """Return the trace of some of its events (a mask)."""
+        place = np.cumsum(kept) - 1
+        pools = {int(place[row]): name for row, name in self.pools.items()}
+        return Trace(**{name: getattr(self, name)[kept] for name in COLUMNS}, pools=pools)
 
-def read_trace(chunks: Iterable[Sequence[Entry]], frames: FrameReader) -> Trace:
-    """Return the columns of a trace that comes in chunks."""
+    def read_sizes(self, entries: Sequence[Entry], events: Array) -> None:
+        """Fill in the sizes of some events from the entries that the trace was read from."""
+        found = [entries[place] for place in self.entry[events].tolist()]
+        self.size[events] = column(found, "size", "i8")
+
+
+def read_trace(entries: Sequence[Entry], frames: FrameReader) -> Trace:
+    """Return the columns of a trace."""
     reader = _Reader(frames)
-    for chunk in chunks:
-        reader.take(chunk)
+    for start in range(0, len(entries), CHUNK):
+        reader.take(start, entries[start : start + CHUNK])
     return reader.trace()
-
-
-def slices(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
-    """Return the chunks of a trace that its owner goes on using."""
-    for start in range(0, len(entries), CHUNK):
-        yield entries[start : start + CHUNK]
-
-
-def consumed(entries: MutableSequence[Any]) -> Iterator[Sequence[Entry]]:
-    """Return the chunks of a trace and drop each once the next is wanted."""
-    for start in range(0, len(entries), CHUNK):
-        chunk = entries[start : start + CHUNK]
-        entries[start : start + CHUNK] = [None] * len(chunk)
-        yield chunk
 
 
 class _Reader:
@@ -106,42 +107,49 @@ class _Reader:
         self._count = 0
         self._last = (_SKIPPED, 0)  # kind and address of the latest event
 
-    def take(self, chunk: Sequence[Entry]) -> None:
+    def take(self, start: int, chunk: Sequence[Entry]) -> None:
         kind = _kinds(chunk)
         address = column(chunk, "addr", "u8")
-        wanted = self._wanted(kind, address)
-        kept = list(compress(chunk, wanted.tolist()))
-        kind, address = kind[wanted], address[wanted]
-        size, time_us = column(kept, "size", "i8"), column(kept, "time_us", "i8")
-        owns = _OWNING[kind]
-        owners = list(compress(kept, owns.tolist()))
-        stream = np.zeros(len(kept), dtype=np.int64)
-        stream[owns] = column(owners, "stream", "i8")
-        stack = np.full(len(kept), -1, dtype=np.int32)
-        stack[owns] = self._frames.stacks_of(_frames_of(owners))
-        for place in np.flatnonzero(owns & (kind != EventKind.ALLOC)).tolist():
-            self._pools[self._count + place] = pool_name(kept[place].get("pool_id"))
-        self._parts.append((kind, address, size, time_us, stream, stack))
-        self._count += len(kept)
+        places = self._wanted(kind, address)
+        kind, address = kind[places], address[places]
+        time_us = column(_at(chunk, places), "time_us", "i8")
+        owning = np.flatnonzero(_OWNING[kind])
+        owners = _at(chunk, places[owning])
+        size = np.zeros(len(places), dtype=np.int64)
+        size[owning] = column(owners, "size", "i8")
+        stream = np.zeros(len(places), dtype=np.int64)
+        stream[owning] = column(owners, "stream", "i8")
+        stack = np.full(len(places), -1, dtype=np.int32)
+        stack[owning] = self._frames.stacks_of(_frames_of(owners))
+        for place in np.flatnonzero(_OF_SEGMENTS[kind]).tolist():
+            self._pools[self._count + place] = pool_name(chunk[places[place]].get("pool_id"))
+        self._parts.append((kind, address, size, time_us, stream, stack, places + start))
+        self._count += len(places)
 
     def _wanted(self, kind: Array, address: Array) -> Array:
-        """Return which events are kept: known ones, completions only if something came between."""
-        if not len(kind):
-            return np.zeros(0, dtype=bool)
-        before = np.concatenate((np.array(self._last[:1], dtype="u1"), kind[:-1]))
-        there = np.concatenate((np.array(self._last[1:], dtype="u8"), address[:-1]))
-        self._last = int(kind[-1]), int(address[-1])
-        at_once = (kind == EventKind.FREE_COMPLETED) & (before == EventKind.FREE)
-        wanted: Array = (kind != _SKIPPED) & ~(at_once & (there == address))
-        return wanted
+        """Return which entries are kept: known ones, completions only if something came between."""
+        wanted = kind != _SKIPPED
+        at_once = (kind[1:] == _COMPLETED) & (kind[:-1] == _FREE) & (address[1:] == address[:-1])
+        wanted[1:] &= ~at_once
+        if len(kind):
+            wanted[0] &= (int(kind[0]), *self._last) != (_COMPLETED, _FREE, int(address[0]))
+            self._last = int(kind[-1]), int(address[-1])
+        return np.flatnonzero(wanted)
 
     def trace(self) -> Trace:
-        types = ("u1", "u8", "i8", "i8", "i8", "i4")
+        types = ("u1", "u8", "i8", "i8", "i8", "i4", "i8")
         empty = tuple(np.zeros(0, dtype=dtype) for dtype in types)
         columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
-        self._parts.clear()
         pools = {row: name for row, name in self._pools.items() if name}
         return Trace(**dict(zip(COLUMNS, columns, strict=True)), pools=pools)
+
+
+def _at(chunk: Sequence[Entry], places: Array) -> Sequence[Entry]:
+    """Return the entries at some places."""
+    if len(places) < 2:
+        return [chunk[place] for place in places.tolist()]
+    found: Sequence[Entry] = itemgetter(*places.tolist())(chunk)
+    return found
 
 
 def _kinds(chunk: Sequence[Entry]) -> Array:
