@@ -142,12 +142,15 @@ def check_timeline(data, device, levels):
         assert window.cut[0] == start
         assert window.cut[-1] == end
         assert (np.diff(window.cut) > 0).all()
-        assert len(window.cut) <= 2 * buckets + 2
+        assert len(window.cut) <= 2 * buckets + 3
         assert np.array_equal(window.allocated, levels[window.cut])
         assert np.array_equal(window.by_category.sum(axis=1), window.allocated)
         assert window.allocated[window.peak_point] == levels[start : end + 1].max()
         if window.reserved is not None:
             assert (window.reserved >= window.allocated).all(), "more in use than reserved"
+        if (data.segments["device"] == device).any():
+            most = reserved(data, device, np.arange(start, end + 1), levels)
+            assert window.reserved.max() == most.max(), "the most reserved is not to be seen"
 
 
 def check_view(report, view):

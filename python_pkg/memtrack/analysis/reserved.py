@@ -46,7 +46,7 @@ def reserved(data: RecordingData, device: int, cuts: Array, levels: Array) -> Ar
     """
     segments = segments_of(data, device)
     if len(segments):
-        return _held(data, segments)[cuts]
+        return held_by(data, segments)[cuts]
     if data.facts.source == "allocator":
         return _from_history(data, device, cuts, levels)
     sample = samples_of(data, device, "reserved")
@@ -62,7 +62,7 @@ def reserved_by_pool(data: RecordingData, device: int, cuts: Array) -> tuple[Seq
     """
     segments = segments_of(data, device)
     pools, codes = pools_of(data, segments)
-    columns = [_held(data, segments[codes == code])[cuts] for code in range(len(pools))]
+    columns = [held_by(data, segments[codes == code])[cuts] for code in range(len(pools))]
     return pools, np.array(columns, dtype=np.int64).reshape(len(pools), len(cuts)).T
 
 
@@ -83,7 +83,7 @@ def pools_of(data: RecordingData, segments: Array) -> tuple[Sequence[Pool], Arra
     return [pools[row] for row in order], places[codes.reshape(-1)]
 
 
-def _held(data: RecordingData, segments: Array) -> Array:
+def held_by(data: RecordingData, segments: Array) -> Array:
     """Return the bytes of some segments that are held at every cut."""
     start, end, size = (data.segments[name][segments] for name in ("start", "end", "bytes"))
     change = np.zeros(data.cuts + 2, dtype=np.int64)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtrack.analysis.reserved import reserved
+from memtrack.analysis.reserved import held_by, reserved, segments_of
 from memtrack.analysis.running import layers_at
 from memtrack.analysis.totals import CategoryLevels, allocated, category_levels, cut_times
 from memtrack.recording import RecordingData
@@ -23,6 +23,7 @@ MOST_ALLOCATIONS = 20_000
 class Timeline:
     """Points in order of their cuts, the first and last cut of the window and its peak among them.
 
+    So is the earliest moment of the most reserved, where the allocator's segments tell it exactly.
     `by_category` is int64[points, Category] and sums to `allocated`. `layer` is the innermost that
     ran, -1 for none. `rows` are the allocations alive at a point at least, the largest if they are
     too many; `omitted` others have at most `omitted_bytes` together at any point.
@@ -62,7 +63,7 @@ def timeline_of(
     """Return the timeline from the levels of a device that are already known."""
     first, last = window
     cut, bucket_events = extreme_cuts(levels[first : last + 1], buckets)
-    cut += first
+    cut = np.union1d(cut + first, _most_reserved(data, device, first, last))
     in_use = levels[cut]
     table = data.allocations
     mine = np.flatnonzero(table["device"] == device)
@@ -81,6 +82,14 @@ def timeline_of(
         omitted=omitted,
         omitted_bytes=omitted_bytes,
     )
+
+
+def _most_reserved(data: RecordingData, device: int, first: int, last: int) -> Array:
+    segments = segments_of(data, device)
+    if not len(segments):
+        return segments
+    held = held_by(data, segments)[first : last + 1]
+    return np.array([first + int(np.argmax(held))])
 
 
 def extreme_cuts(levels: Array, buckets: int) -> tuple[Array, int]:
