@@ -89,6 +89,8 @@ def _recorded(data: RecordingData, device: int) -> Layout:
     strays = []
     for row in _alive(data, device):
         address, size = int(allocations["address"][row]), int(allocations["bytes"][row])
+        if not size:
+            continue
         block = HeldBlock(int(row), address, size)
         place = bisect_right(starts, address) - 1
         if place >= 0 and address + size <= starts[place] + segments[place].size:

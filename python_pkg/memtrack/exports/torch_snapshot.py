@@ -138,8 +138,10 @@ class _Trace:
             rows.tolist(), times.tolist(), *columns, streams, strict=True
         ):
             common = {"stream": stream, "time_us": time}
+            if allocation >= 0 and not self._sizes[allocation]:
+                continue  # it was never seen to be allocated, so that nobody knows where it lies
             if kind in _ACTIONS:
-                yield self._of_segment(row, EventKind(kind), common)
+                yield from self._of_segment(row, EventKind(kind), common)
             elif kind == EventKind.ALLOC:
                 yield from self._alloc(allocation, common)
             elif kind == EventKind.FREE:
@@ -174,13 +176,14 @@ class _Trace:
             entry["user_metadata"] = self._metadata[row]
         return entry
 
-    def _of_segment(self, row: int, kind: EventKind, common: Entry) -> Entry:
+    def _of_segment(self, row: int, kind: EventKind, common: Entry) -> Iterator[Entry]:
         event = self._data.events.row(row)
         action, size = _ACTIONS[kind], event["bytes"]
         if kind == EventKind.OOM:  # its address is what the device had free
-            return {"action": action, "device_free": event["address"], "size": size, **common}
-        address = self._segments.get(row, event["address"])
-        return {"action": action, "addr": address, "size": size, **common}
+            yield {"action": action, "device_free": event["address"], "size": size, **common}
+        elif not self._layout.made_up:
+            address = self._segments.get(row, event["address"])
+            yield {"action": action, "addr": address, "size": size, **common}
 
     def _last(self, time_us: int) -> Entry:
         size = sum(block.size for held in self._layout.segments for block in held.blocks)
