@@ -193,10 +193,10 @@ def _closest(wanted: str, moments: Sequence[Moment]) -> str:
     match = _STEP.fullmatch(wanted)
     ends = [moment for moment in moments if moment.kind in (ReadingKind.STEP, ReadingKind.PHASE)]
     if match is not None and ends:
-        step = int(match[1]) - 1
-        phase = (match[2] or "").strip().lower()
-        alike = [one for one in ends if one.base_name.endswith(f" {phase}")] if phase else ends
-        return min(alike or ends, key=lambda one: abs(one.step - step)).name
+        step, phase = int(match[1]) - 1, (match[2] or "").strip().lower()
+        alike = [one for one in ends if one.phase == phase and one.kind is ReadingKind.PHASE]
+        nearest = min(alike or ends, key=lambda one: abs(one.step - step))
+        return nearest.name if alike else f"step {nearest.step + 1}"
     names = [moment.name for moment in moments]
     close = difflib.get_close_matches(wanted, [*names, *KEYWORDS], n=1, cutoff=0.5)
     return close[0] if close else ""

@@ -110,7 +110,7 @@ def test_peak_is_the_first_reading_that_lies_after_it():
         ("strat", "There is no moment 'strat'. Did you mean 'start'? There are: start, step 1 f"),
         ("before evl", "There is no moment 'before evl'. Did you mean 'before eval'? There are: "),
         ("step 9 forward", "There is no moment 'step 9 forward'. Did you mean 'step 3 forward'?"),
-        ("step 9", "There is no moment 'step 9'. Did you mean 'step 3 forward'? There are: "),
+        ("step 9", "There is no moment 'step 9'. Did you mean 'step 3'? There are: "),
         ("zzz", "There is no moment 'zzz'. There are: start, step 1 forward, step 1 backward, s"),
     ],
 )

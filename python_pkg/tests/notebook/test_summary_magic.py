@@ -63,7 +63,7 @@ def test_it_is_shown_as_text_and_as_html(recorded):
     ("line", "sentence"),
     [
         ("summary strat", "There is no moment 'strat'. Did you mean 'start'?"),
-        ("summary step 7", "There is no moment 'step 7'. Did you mean 'step 3 forward'?"),
+        ("summary step 7", "There is no moment 'step 7'. Did you mean 'step 3'?"),
         ("summary start x end", "One moment or two, not 3: 'start', 'x', 'end'."),
     ],
 )
