@@ -107,7 +107,7 @@ def _cuda_figures(device: torch.device) -> Figures:
 
 
 def _xpu_figures(device: torch.device) -> Figures:
-    if not torch.xpu.is_initialized():
+    if not _asked(lambda: torch.xpu.is_initialized()):
         return Figures()
     reserved = _asked(lambda: torch.xpu.memory_reserved(device))
     return _with_free(reserved, _asked(lambda: torch.xpu.mem_get_info(device)))

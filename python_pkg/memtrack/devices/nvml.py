@@ -106,6 +106,8 @@ class Nvml:
             for name in dir(library)
             if name.startswith(_ERROR)
         }
+        # Older libraries have no such error: there a query is just not found.
+        self._mismatch = getattr(library, "NVMLLibraryMismatchError", library.NVMLError)
         self._initialised = False
 
     def device(self, uuid: str, bus_id: str = "") -> Device:
@@ -208,7 +210,7 @@ class Nvml:
         except self._library.NVMLError as error:
             code = getattr(error, "value", None)
             raise DriverError(self._names.get(code, f"code_{code}")) from error
-        except self._library.NVMLLibraryMismatchError as error:
+        except self._mismatch as error:
             raise DriverError("function_not_found") from error
 
 

@@ -126,7 +126,7 @@ def test_xpu_figures(monkeypatch):
         memory_reserved=lambda device: 700,
         mem_get_info=lambda device: (1000, 5000),
     )
-    monkeypatch.setattr(torch, "xpu", fake)
+    monkeypatch.setattr(torch, "xpu", fake, raising=False)
     assert figures(device) == Figures(700, -1, 4000, 5000)
     del fake.mem_get_info  # before torch 2.6
     assert figures(device) == Figures(700)

@@ -16,6 +16,10 @@ def entry(pid, size):
     return SimpleNamespace(pid=pid, usedGpuMemory=size)
 
 
+# Older libraries have none.
+MISMATCH = getattr(pynvml, "NVMLLibraryMismatchError", type("Mismatch", (Exception,), {}))
+
+
 class FakeNvml:
     """`answers` maps a function to its answer, to an exception, or to a function of its arguments.
 
@@ -23,7 +27,7 @@ class FakeNvml:
     """
 
     NVMLError = pynvml.NVMLError
-    NVMLLibraryMismatchError = pynvml.NVMLLibraryMismatchError
+    NVMLLibraryMismatchError = MISMATCH
     nvmlMemory_v2 = pynvml.nvmlMemory_v2  # noqa: N815
 
     def __init__(self, **answers):

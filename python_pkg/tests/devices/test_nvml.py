@@ -8,6 +8,7 @@ from devices.fake_nvml import (
     BUS,
     CUDA_TOTAL,
     H200,
+    MISMATCH,
     PROCESS,
     RESERVED,
     TOTAL,
@@ -92,7 +93,7 @@ def test_older_queries_are_asked_where_the_newest_is_not_there():
     driver = Nvml(library)
     assert driver.compute_processes(driver.device(H200)) == [GpuProcess(7, 100)]
     library.answers["nvmlDeviceGetComputeRunningProcesses_v2"] = error("FUNCTION_NOT_FOUND")
-    mismatch = pynvml.NVMLLibraryMismatchError("unversioned function called")
+    mismatch = MISMATCH("unversioned function called")
     library.answers["nvmlDeviceGetComputeRunningProcesses"] = mismatch
     with pytest.raises(DriverError) as refused:
         driver.compute_processes(driver.device(H200))
