@@ -38,10 +38,11 @@ def sites(data: RecordingData, stacks: Array) -> tuple[Array, list[str]]:
     """Return for each of `stacks` an index into the sites they belong to (-1: no stack), and those."""
     lines = np.append(data.stacks["frame"][site_stacks(data)], -1)
     frames = lines[stacks]
-    used, codes = np.unique(frames[frames >= 0], return_inverse=True)
-    indices = np.full(len(stacks), -1, dtype=np.int32)
-    indices[frames >= 0] = codes
-    return indices, [_label(data, int(frame)) for frame in used]
+    used: Array = np.zeros(len(data.frames) + 1, dtype=bool)
+    used[frames] = True
+    used[-1] = False  # where -1 points to
+    place = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+    return place[frames], [_label(data, int(frame)) for frame in np.flatnonzero(used)]
 
 
 def _is_library(data: RecordingData) -> Array:

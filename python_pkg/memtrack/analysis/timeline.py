@@ -119,9 +119,19 @@ def alive_at(
     rows = np.flatnonzero(first < after)
     if len(rows) <= most:
         return rows, 0, 0
-    by_size = rows[np.argsort(-size[rows], kind="stable")]
-    kept, left = np.sort(by_size[:most]), by_size[most:]
+    largest = _largest(size[rows], most)
+    kept, left = rows[largest], rows[~largest]
     together = np.zeros(len(cut) + 1, dtype=np.int64)
     np.add.at(together, first[left], size[left])
     np.subtract.at(together, after[left], size[left])
     return kept, len(left), int(np.cumsum(together).max())
+
+
+def _largest(size: Array, most: int) -> Array:
+    """Return which are the `most` largest sizes, of equals the first, without sorting them all."""
+    if not most:
+        return np.zeros(len(size), dtype=bool)
+    least = np.partition(size, len(size) - most)[len(size) - most]
+    chosen: Array = size > least
+    chosen[np.flatnonzero(size == least)[: most - int(chosen.sum())]] = True
+    return chosen

@@ -11,7 +11,7 @@ from memtrack.analysis import live_set, step_ns, timeline
 from memtrack.analysis.device import analyse_device, devices_in_order
 from memtrack.analysis.ranges import largest_in_ranges, smallest_cover, where_largest
 from memtrack.analysis.sites import sites
-from memtrack.analysis.timeline import extreme_cuts
+from memtrack.analysis.timeline import alive_at, extreme_cuts
 
 
 def script_with(*sizes):
@@ -81,6 +81,17 @@ def test_extremes_bound_every_bucket(levels, buckets):
         bucket = levels[start : start + size]
         assert min(bucket) == min(levels[cut] for cut in inside)
         assert max(bucket) == max(levels[cut] for cut in inside)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 12))
+def test_of_equal_allocations_the_first_stay(sizes, most):
+    size, count = np.array(sizes), len(sizes)
+    lives = np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64)
+    kept, omitted, left = alive_at(np.array([1]), *lives, size, most)
+    expected = sorted(sorted(range(count), key=lambda row: (-size[row], row))[:most])
+    assert kept.tolist() == expected
+    assert omitted == count - len(expected)
+    assert left == sum(sizes) - sum(sizes[row] for row in expected)
 
 
 ranges = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)).map(sorted), max_size=20)
