@@ -25,9 +25,9 @@ _PUT_LINE, _LONG_BINPUT, _STOP = b"pr."
 
 
 def asks_for_too_much(pickled: bytes) -> bool:
-    """Return whether it stores at a place beyond its own length, which no writer does.
+    """Return whether it claims a length, or stores at a place, beyond its own end.
 
-    What ends in the middle is fine here: loading it will tell.
+    What else is wrong with it is fine here: loading it will tell.
     """
     at, end = 0, len(pickled)
     while at < end:
@@ -45,6 +45,8 @@ def asks_for_too_much(pickled: bytes) -> bool:
             if at + size > end:
                 return False
             at += size + int(struct.unpack_from(layout, pickled, at)[0])
+            if at > end:
+                return True
         elif opcode in _LINES:
             for _ in range(_LINES[opcode]):
                 line_end = pickled.find(b"\n", at)

@@ -56,6 +56,12 @@ class FrameReader:
         that had the same innermost frame, then with the first that had the same one around it, which
         takes no Python code an event; what is left is looked up by all of its frames.
         """
+        try:
+            return self._compared(lists)
+        except (TypeError, KeyError):  # something that is no list of frames is among them
+            return np.array([self.stack(frames) for frames in lists], dtype=np.int32)
+
+    def _compared(self, lists: Sequence[Frames | None]) -> Array:
         rows = np.full(len(lists), -1, dtype=np.int32)
         left = np.flatnonzero(np.fromiter(map(bool, lists), dtype=bool, count=len(lists)))
         present: Any = list(filter(None, lists))
