@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -13,7 +14,7 @@ pynvml = pytest.importorskip("pynvml")
 from torch import nn  # noqa: E402
 
 from memtrack.analysis import ledger  # noqa: E402
-from memtrack.analysis.reserved import latest_sample  # noqa: E402
+from memtrack.analysis.agreement import agreement  # noqa: E402
 from memtrack.capture import Recorder  # noqa: E402
 from memtrack.capture.backends import describe, figures  # noqa: E402
 from memtrack.capture.moments import Moments  # noqa: E402
@@ -21,11 +22,9 @@ from memtrack.capture.ownmemory import identity  # noqa: E402
 from memtrack.capture.samples import Samples  # noqa: E402
 from memtrack.devices import nvidia_driver, own_bytes, own_pids  # noqa: E402
 from memtrack.recording import RecordingBuilder  # noqa: E402
-from memtrack.recording.categories import Category  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 MB = 1_000_000
-CATEGORIES = {category.id for category in Category}
 
 
 @pytest.fixture(autouse=True)
@@ -118,26 +117,16 @@ def test_parts_are_the_drivers_totals_at_every_sample():
     data = recorded(pause=0.6)
     device = device_row(data)
     samples = data.samples
-    known = 0
-    for row in range(len(samples)):
-        cut = int(samples["cut"][row])
-        if samples["device"][row] != device or latest_sample(data, device, "used", cut) != row:
-            continue
-        found = ledger(data, device, cut)
-        sizes = {part.id: part.bytes for part in found.parts}
-        total = int(data.devices["total"][device])
-        assert sum(sizes.values()) == found.total == total
-        tensors = sum(size for name, size in sizes.items() if name in CATEGORIES)
-        assert tensors == found.allocated
-        assert found.reserved == int(samples["reserved"][row])
-        assert total - sizes["free"] == int(samples["used"][row])
-        if samples["process"][row] >= 0:
-            known += 1
-            assert found.process == int(samples["process"][row])
-            assert 100 * MB < sizes["context"] + sizes.get("process", 0) < 2000 * MB
-            certainties = {part.id: part.certainty for part in found.parts}
-            assert certainties["free"] == certainties["cache"] == "measured"
-    assert known >= 3, "the process was not found often enough"
+    found = agreement(data, device)
+    assert found.differ == ()
+    known = np.flatnonzero((samples["device"] == device) & (samples["process"] >= 0))
+    assert len(known) >= 3, "the process was not found often enough"
+    assert found.compared >= 3 * len(known)
+    for cut in samples["cut"][known]:
+        parts = {part.id: part for part in ledger(data, device, int(cut)).parts}
+        rest = parts["context"].bytes + (parts["process"].bytes if "process" in parts else 0)
+        assert 100 * MB < rest < 2000 * MB
+        assert parts["free"].certainty == "measured"
     assert 100 * MB < int(data.devices["context"][device]) < 2000 * MB
 
 

@@ -23,6 +23,8 @@ from devices.fake_nvml import (  # noqa: E402
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
+from memtrack.analysis.agreement import agreement  # noqa: E402
+from memtrack.capture import Recorder  # noqa: E402
 from memtrack.capture.moments import Moments  # noqa: E402
 from memtrack.capture.samples import Samples, agreeing_cuts  # noqa: E402
 from memtrack.devices import Nvml  # noqa: E402
@@ -249,3 +251,17 @@ def test_the_nearest_cut_that_agrees_is_taken(levels, data):
         if level == wanted and abs(other - cut) <= reach
     ]
     assert moved == (min(near)[1] if near else cut)
+
+
+def test_a_run_on_the_cpu_sums_to_what_the_system_said():
+    model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.ReLU())
+    recorder = Recorder(model)
+    recorder.enter()
+    for _ in range(2):
+        model(torch.randn(64, 512)).sum().backward()
+    recorder.leave()
+    data = recorder.finish()
+    assert [data.string(int(kind)) for kind in data.devices["kind"]] == ["cpu"]
+    found = agreement(data, 0)
+    assert found.differ == ()
+    assert found.compared >= 4
