@@ -7,17 +7,20 @@ one after the other, `notebook.json` the same report as a notebook holds it, `re
 what it was built from and `expected.json` what a reader of any of them must find.
 
 The run: two roots, `gpt` with 7 layers (its head tied to its embedding) and a loss; three steps on a
-GPU of 24 GiB, batches on the CPU, sizes beyond 2^32 bytes, names that must be escaped.
+GPU of 24 GiB with a caching allocator whose statistics are read, batches on the CPU, sizes beyond
+2^32 bytes, names that must be escaped.
 """
 
 import json
 from pathlib import Path
 
 import numpy as np
-from synthetic import Category, PhaseKind, Script
+from allocator_script import AllocatorScript
+from synthetic import Category, PhaseKind
 
 from memtrack.analysis import allocated
 from memtrack.recording import Notice, save_recording
+from memtrack.recording.categories import ReadingKind
 from memtrack.reports.build import build_report
 from memtrack.reports.payload import encode_report, pack_for_notebook
 
@@ -33,7 +36,7 @@ class TinyRun:
     """The script of the fixture's run."""
 
     def __init__(self):
-        self.script = script = Script()
+        self.script = script = AllocatorScript()
         script.device("cuda", 0, "NVIDIA Test 24GB", total=24 << 30, context=300 * MIB)
         script.device("cpu", 0, "Test <CPU>", total=64 << 30)
         self.layers = self._layers()
@@ -43,6 +46,7 @@ class TinyRun:
         self.weights = {}
         self.gradients = {}
         self.states = []
+        self.workspace = None
 
     def _layers(self):
         add = self.script.layer
@@ -67,12 +71,15 @@ class TinyRun:
             self.weights[name] = script.older(size, Category.PARAMETER, **values)
         script.older(MIB, Category.BUFFER, layer=layers["norm"], name="gpt.norm.scale")
         script.phase(PhaseKind.OTHER, 0)
-        script.sample(GPU, reserved=512 * MIB, process=820 * MIB, used=3 << 30)
+        script.read(ReadingKind.START)
+        self._sample(3 << 30)
         script.sample(CPU, process=2 << 30, used=16 << 30)
         for step in range(STEPS):
             self._step(step)
+        script.read(ReadingKind.END)
         return script.build(
             label="tiny <run>",
+            source="allocator",
             identifier="00000000-0000-4000-8000-000000000001",
             started="2025-01-02T03:04:05+00:00",
             versions={"torch": "2.9.0", "memtrack": "1.0.0"},
@@ -85,17 +92,27 @@ class TinyRun:
         batch = script.alloc(8 * MIB, Category.INPUT, stack=self.train, name="<batch>")
         script.phase(PhaseKind.FORWARD, step)
         activations, calls = self._forward()
-        script.sample(GPU, reserved=6 << 30, process=(6 << 30) + 308 * MIB, used=9 << 30)
+        script.read(ReadingKind.PHASE)
+        self._sample(10 << 30)
         script.phase(PhaseKind.BACKWARD, step)
         self._backward(activations, calls)
+        script.read(ReadingKind.PHASE)
         script.phase(PhaseKind.OPTIMIZER, step)
         self._optimizer()
+        script.read(ReadingKind.PHASE)
         script.phase(PhaseKind.OTHER, step)
-        script.mark(f"第 {step + 1} 步 <done>")
+        label = f"第 {step + 1} 步 <done>"
+        script.mark(label)
+        script.read(ReadingKind.MARK, label)
         for row in (batch, host):
             script.free(row)
-        script.sample(GPU, reserved=8 << 30, process=(8 << 30) + 308 * MIB, used=11 << 30)
+        self._sample(12 << 30)
         script.phase(PhaseKind.OTHER, min(step + 1, STEPS - 1))
+
+    def _sample(self, used):
+        """What allocator and driver tell: this process has 308 MiB besides what is reserved."""
+        reserved = self.script.cuda.reserved
+        self.script.sample(GPU, reserved=reserved, process=reserved + 308 * MIB, used=used)
 
     def _forward(self):
         made, calls = {}, {}
@@ -109,18 +126,22 @@ class TinyRun:
                 self._layer("attn", made, calls, "4×1024×512", 64 * MIB, scratch=128 * MIB)
                 self._layer("mlp", made, calls, "4×1024×512", 96 * MIB, scratch=32 * MIB)
             self._layer("norm", made, calls, "4×1024×512", 8 * MIB)
-            self._layer("head", made, calls, "4×1024×32000", 2000 * MIB)
+            self._layer("head", made, calls, "4×1024×32000", 2000 * MIB, Category.OUTPUT)
         self._layer("loss", made, calls, "", 2000 * MIB)
         return made, calls
 
-    def _layer(self, name, made, calls, shape, size, scratch=0):
+    def _layer(self, name, made, calls, shape, size, category=Category.ACTIVATION, scratch=0):
         script, layer = self.script, self.layers[name]
         with script.call(layer, shape, size=size, needs_grad=1) as calls[name]:
             if scratch:
                 script.free(
                     script.alloc(scratch, Category.TEMPORARY, layer=layer, stack=self.train)
                 )
-            made[name] = script.alloc(size, layer=layer, stack=self.train, requested=size - 100)
+            values = {"layer": layer, "stack": self.train, "requested": size - 100}
+            made[name] = script.alloc(size, category, **values)
+            if name == "attn" and self.workspace is None:
+                workspace = {"pool": "0.1", "name": "cuBLAS workspace"}
+                self.workspace = script.alloc(8 * MIB + 77, Category.WORKSPACE, **workspace)
             script.save(made[name])
             if name in self.weights:
                 script.save(self.weights[name])

@@ -149,7 +149,7 @@ def pool_name(pool: PoolReport, pools: Sequence[PoolReport]) -> Text:
     """Return how a pool is called; its stream is told where there are several."""
     name = text("small blocks") if pool.small else text("large blocks")
     if pool.pool:
-        name = text("private pool {pool}: {size}", pool=pool.pool, size=name)
+        name = text("pool {pool}: {size}", pool=pool.pool, size=name)
     if len({other.stream for other in pools}) < 2 or pool.stream == 0:
         return name
     return text("{pool}, stream {stream}", pool=name, stream=hex(pool.stream))

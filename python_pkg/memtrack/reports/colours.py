@@ -25,8 +25,20 @@ _FALLBACK = {
 }
 """Where the page does not define ours: tones between those for light and for dark themes."""
 
+_LINES = (
+    "parameter",
+    "activation",
+    "gradient",
+    "optimizer_state",
+    "cast_weight",
+    "temporary",
+    "input",
+)
+_FALLBACK |= {f"group-{number + 1}": _FALLBACK[part] for number, part in enumerate(_LINES)}
+_FALLBACK["group-rest"] = _FALLBACK["unknown"]
+
 
 def colour_of(part: str) -> str:
-    """Return the CSS colour of a category or part: the page's where it has memtrack's style."""
+    """Return the CSS colour of a category, part or group of lines: the page's where it has memtrack's style."""
     fallback = _FALLBACK.get(part, "transparent")
     return f"var(--memtrack-{part.replace('_', '-')},{fallback})"

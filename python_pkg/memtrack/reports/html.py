@@ -18,7 +18,7 @@ from memtrack.reports.colours import colour_of
 from memtrack.reports.layerhtml import layer_rows
 from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
 from memtrack.reports.status import device_line, run_line, state_sentences
-from memtrack.reports.svg import timeline_svg
+from memtrack.reports.svg import stacked, timeline_svg
 from memtrack.reports.words import part_name
 from memtrack.units import format_bytes, format_percent
 
@@ -136,10 +136,9 @@ def _ledger_row(part: LedgerPart, ledger: LedgerReport, language: str) -> str:
 def _legend(view: View, language: str) -> str:
     """Return what the colours of the timeline mean, also those that hold nothing at the peak."""
     entries = [
-        f'<span style="white-space:nowrap;margin-right:1.2em">{_swatch(category.id)}'
-        f"{_sentence(part_name(category.id), language)}</span>"
-        for category in DRAW_ORDER
-        if category.id in view.timeline.categories
+        f'<span style="white-space:nowrap;margin-right:1.2em">{_swatch(area)}'
+        f"{_sentence(name, language)}</span>"
+        for area, name, _ in stacked(view.timeline)
     ]
     return f'<p style="margin:.3em 0;font-size:.85em">{" ".join(entries)}</p>'
 

@@ -24,7 +24,9 @@ SHARE_OF_SPLINTERS = 0.5
 
 def is_unstructured(analysis: DeviceAnalysis) -> bool:
     """Tell whether nothing is known of layers and steps, as in a snapshot made by torch."""
-    return not len(analysis.data.layers) and analysis.data.steps_run == 0
+    data = analysis.data
+    is_opened = data.facts.evidence == "opened"
+    return is_opened and not len(data.layers) and data.steps_run == 0
 
 
 def moment_headline(analysis: DeviceAnalysis) -> Text:

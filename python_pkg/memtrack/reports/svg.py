@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from memtrack.analysis import DRAW_ORDER
-from memtrack.i18n import text
+from memtrack.i18n import Text, text
 from memtrack.recording import PhaseKind
 from memtrack.recording.tables import Array
 from memtrack.reports.cells import display_width, plain, shortened
@@ -15,6 +15,7 @@ from memtrack.reports.colours import colour_of
 from memtrack.reports.report import PhaseBands, Report, TimelineReport, View
 from memtrack.reports.spark import columns_of
 from memtrack.reports.thin import thinned_timeline
+from memtrack.reports.words import literal, part_name
 from memtrack.units import format_bytes
 
 WIDTH, HEIGHT = 800, 180
@@ -66,16 +67,34 @@ def _steps(x: Array, y: Array) -> str:
 
 def _areas(timeline: TimelineReport, top: int) -> list[str]:
     """Return the categories from the uppermost to the lowest, each drawn down to the ground."""
-    present = [category.id for category in DRAW_ORDER if category.id in timeline.categories]
+    stack = stacked(timeline)
     x = _x(timeline, timeline.points["cut"])
     ground = HEIGHT + _TOP
-    level = np.cumsum([timeline.categories[name] for name in present], axis=0)
+    level = np.cumsum([column for _, _, column in stack], axis=0)
     areas = []
-    for name, height in reversed(list(zip(present, level, strict=True))):
+    for (name, _, _), height in reversed(list(zip(stack, level, strict=True))):
         y = np.round(ground - height / top * HEIGHT).astype(np.int64)
         path = f"M{x[0]} {ground}V{y[0]}{_steps(x, y)}H{WIDTH}V{ground}z"
         areas.append(f'<path d="{path}" style="fill:{colour_of(name)}"/>')
     return areas
+
+
+def stacked(timeline: TimelineReport) -> list[tuple[str, Text, Array]]:
+    """Return the areas from the lowest: the id of each colour, its name, its bytes at each point.
+
+    They are categories, or source lines where most has no category.
+    """
+    groups = timeline.groups
+    if groups is None:
+        return [
+            (category.id, part_name(category.id), timeline.categories[category.id])
+            for category in DRAW_ORDER
+            if category.id in timeline.categories
+        ]
+    ids = [f"group-{number + 1}" for number in range(len(groups.names))]
+    names = [literal(name) for name in groups.names]
+    areas = zip([*ids, "group-rest"], [*names, text("other lines")], groups.bytes, strict=True)
+    return [area for area in areas if area[2].any()]
 
 
 def _edges(timeline: TimelineReport, bands: PhaseBands) -> tuple[Array, Array]:

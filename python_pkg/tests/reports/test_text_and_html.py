@@ -25,11 +25,14 @@ def report():
 
 def test_text_has_the_answer_first_and_everything_after(report):
     lines = render_text(report).split("\n")
-    assert lines[0] == "Peak 7.35 GiB in backward of loss, step 2"
-    assert "  activations            4.08 GiB  17 %  ██████▏" in lines
+    assert lines[0] == "Peak 7.36 GiB in backward of loss, step 2"
+    assert "  activations            2.12 GiB   9 %  ███▎" in lines
+    assert "  outputs                1.95 GiB   8 %  ██▉" in lines
     assert "  CUDA context           ~300 MiB   1 %  ▌" in lines
-    assert "    attn     4×1024×512     136 MiB  64.0 MiB    24.0 MiB  1.45 GiB" in lines
-    assert "in no layer                8.00 MiB         -           -         -" in lines
+    assert "    attn     4×1024×512     136 MiB  64.0 MiB    24.0 MiB  1.46 GiB" in lines
+    assert "in no layer                16.0 MiB         -           -         -" in lines
+    assert "  step 2   5.41 GiB  7.36 GiB   1.77 GiB" in lines
+    assert "  pool 0.1: large blocks  20.0 MiB  8.00 MiB  12.0 MiB      12.0 MiB   12.0 MiB" in lines
     assert "  Peak 8.00 MiB outside of forward, backward and optimizer, step 1" in lines
     assert "! Layers that ran on other threads were not seen." in lines
     assert lines[-1].startswith("! This recording has a limit")
@@ -54,7 +57,7 @@ def test_fewer_rows_say_how_many_are_missing(report):
 
 
 def test_chinese_is_chinese(report):
-    assert render_text(report, "zh_CN").startswith("峰值 7.35 GiB，出现在第 2 步 loss 的反向中")
+    assert render_text(report, "zh_CN").startswith("峰值 7.36 GiB，出现在第 2 步 loss 的反向中")
     assert "为反向保存" in render_html(report, "zh_CN")
 
 

@@ -39,6 +39,8 @@ export class LedgerView extends Widget {
   setView(view: IView): void {
     this._bar.ledger = view.ledger;
     const { _trans: trans } = this;
+    const hasDetails = view.ledger.parts.some(part => part.details.length > 0);
+    this._table.classList.toggle('memtrack-mod-folds', hasDetails);
     this._table.replaceChildren(
       element('caption', {}, trans.__('At the peak, %1', deviceName(view))),
       headOf(trans),
@@ -96,12 +98,11 @@ function bodiesOf(
       const details = part.details.map(detail => rowOf(detail, wholes, trans));
       return folds.rows(part.id, partName(part.id, trans), rowOf(part, wholes, trans), details);
     });
-  const hasDetails = ledger.parts.some(part => part.details.length > 0);
   const whole = device.total < 0 ? trans.__('reserved') : trans.__('the whole device');
   return [
     element(
       'tbody',
-      { class: hasDetails ? 'memtrack-mod-folds' : undefined },
+      {},
       ...rows(tensors, held),
       sumOf(trans.__('allocated'), held, { total, ofTensors: held }),
       ...(ledger.rounding > 0
@@ -110,11 +111,7 @@ function bodiesOf(
     ),
     ...(around.length > 0
       ? [
-          element(
-            'tbody',
-            { class: hasDetails ? 'memtrack-mod-folds' : undefined },
-            ...rows(around)
-          ),
+          element('tbody', {}, ...rows(around)),
           element('tfoot', {}, sumOf(whole, total, { total, ofTensors: undefined }))
         ]
       : [])

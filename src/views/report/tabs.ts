@@ -18,6 +18,7 @@ export class Tabs<Id extends string> extends Panel {
   private readonly _tabs: readonly ITab<Id>[];
   private readonly _panels = new Map<Id, Widget>();
   private readonly _buttons: readonly HTMLButtonElement[];
+  private readonly _list: HTMLElement;
   private readonly _currentChanged = new Signal<this, Id>(this);
   private _absent: readonly Id[] = [];
   private _wanted: Id | undefined;
@@ -35,15 +36,15 @@ export class Tabs<Id extends string> extends Panel {
         tab.label
       )
     );
-    const list = element(
+    this._list = element(
       'div',
       { class: 'memtrack-Tabs-list', role: 'tablist', 'aria-label': label },
       ...this._buttons
     );
-    list.addEventListener('keydown', event => this._key(event));
+    this._list.addEventListener('keydown', event => this._key(event));
     const bar = new Widget();
     bar.addClass('memtrack-Tabs-bar');
-    bar.node.append(list, aside);
+    bar.node.append(this._list, aside);
     this.addWidget(bar);
   }
 
@@ -59,8 +60,13 @@ export class Tabs<Id extends string> extends Panel {
 
   /** Tabs without anything to show: they are not there, the first of the others takes their place. */
   set absent(ids: readonly Id[]) {
-    this._absent = ids;
-    this._tabs.forEach((tab, index) => (at(this._buttons, index).hidden = ids.includes(tab.id)));
+    // Only what changes: a button that comes anew would lose the focus.
+    if (ids.join() !== this._absent.join()) {
+      this._absent = ids;
+      this._list.replaceChildren(
+        ...this._buttons.filter((_, index) => !ids.includes(at(this._tabs, index).id))
+      );
+    }
     this._show();
   }
 

@@ -24,8 +24,9 @@ export class SummaryView extends Widget {
   private readonly _second: HTMLSelectElement;
   private readonly _copy: HTMLButtonElement;
   private readonly _said = element('span', { class: 'memtrack-Summary-said', role: 'status' });
-  private readonly _counters = element('p', { class: 'memtrack-Summary-counters' });
-  private readonly _table = element('table', { class: 'memtrack-Table memtrack-Summary-table' });
+  private readonly _table = element('table', {
+    class: 'memtrack-Table memtrack-Summary-table memtrack-mod-folds'
+  });
   private _view: IView | undefined;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -52,7 +53,6 @@ export class SummaryView extends Widget {
         this._copy,
         this._said
       ),
-      this._counters,
       element('div', { class: 'memtrack-Summary-box' }, this._table)
     );
   }
@@ -98,7 +98,6 @@ export class SummaryView extends Widget {
     const heads = columnTitles(moments, trans);
     const isKept = (group: ISummaryGroup): boolean =>
       group.rows.some(row => row.figures.some(figure => figure !== undefined));
-    this._counters.textContent = countersOf(summary, moments, trans).join(' · ');
     this._table.replaceChildren(
       element('caption', {}, this._caption(summary, moments)),
       element(
@@ -118,10 +117,13 @@ export class SummaryView extends Widget {
   }
 
   private _caption(summary: ISummary, { first, second }: IMoments): string {
-    const title = momentTitle(summary, first, this._trans);
-    return second === undefined
-      ? title
-      : this._trans.__('First: %1; second: %2', title, momentTitle(summary, second, this._trans));
+    const trans = this._trans;
+    const title = momentTitle(summary, first, trans);
+    const what =
+      second === undefined
+        ? title
+        : trans.__('First: %1; second: %2', title, momentTitle(summary, second, trans));
+    return [what, ...countersOf(summary, { first, second }, trans)].join(' · ');
   }
 
   private _group(group: ISummaryGroup, isCompared: boolean): HTMLElement {

@@ -64,8 +64,9 @@ export class AliveList {
     this._list.replaceChildren(
       ...shown.map((row, index) => this._option(timeline, tree, row, index))
     );
-    const hasSites = shown.some(row => at(timeline.allocations.site, row) >= 0);
+    const hasSites = tree.length > 0 && shown.some(row => at(timeline.allocations.site, row) >= 0);
     this._list.classList.toggle('memtrack-mod-sites', hasSites);
+    this._list.classList.toggle('memtrack-mod-lines', tree.length === 0);
     this._list.scrollTop = 0;
     this._activate(0, false);
     this._rest.textContent = this._restText(timeline, rows.slice(MOST_LISTED));
@@ -78,10 +79,16 @@ export class AliveList {
     const name = names[at(allocations.name, row)];
     const site = sites[at(allocations.site, row)];
     const trans = this._trans;
-    const path = layer < 0 ? trans.__('outside layers') : textAt(tree.path, layer);
     const bytes = formatBytes(at(allocations.bytes, row));
-    const kind = [categoryName(category, trans), name].filter(Boolean).join(' · ');
-    const texts = [bytes, path, kind, site ?? ''].filter(Boolean);
+    // Where no layers are known, the line of code is what tells one block from the next.
+    const hasLayers = tree.length > 0;
+    const path = layer < 0 ? trans.__('outside layers') : textAt(tree.path, layer);
+    const line = site ?? trans.__('no line known');
+    const isKnown = category !== 'unknown' || hasLayers;
+    const kind = [isKnown ? categoryName(category, trans) : '', name].filter(Boolean).join(' · ');
+    const texts = (hasLayers ? [bytes, path, kind, site ?? ''] : [bytes, line, kind]).filter(
+      Boolean
+    );
     const node = element(
       'div',
       {
@@ -95,9 +102,11 @@ export class AliveList {
       },
       swatch(areaOfBlock(timeline, row)),
       element('span', { class: 'memtrack-Timeline-bytes' }, bytes),
-      cutInside('memtrack-Timeline-what', splitLayerPath(path)),
-      element('span', { class: 'memtrack-Timeline-where' }, kind),
-      ...(site === undefined ? [] : [cutInside('memtrack-Timeline-where', splitSite(site))])
+      cutInside('memtrack-Timeline-what', hasLayers ? splitLayerPath(path) : splitSite(line)),
+      ...(kind === '' ? [] : [element('span', { class: 'memtrack-Timeline-where' }, kind)]),
+      ...(site === undefined || !hasLayers
+        ? []
+        : [cutInside('memtrack-Timeline-where', splitSite(site))])
     );
     node.dataset.index = String(index);
     return node;

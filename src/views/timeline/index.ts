@@ -105,7 +105,8 @@ export class TimelineView extends Widget {
     previous?.dispose();
     this._state = state;
     state.changed.connect(this._onChange, this);
-    this._peaks.replaceChildren(peaksTable(state, this._trans));
+    const hasPeaks = report.steps > 0 || state.view.markPeaks !== undefined;
+    this._peaks.replaceChildren(...(hasPeaks ? [peaksTable(state, this._trans)] : []));
     this._describe(state);
     this._onChange(state, 'picture');
     this._onChange(state, 'moment');

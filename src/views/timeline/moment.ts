@@ -16,8 +16,8 @@ export function momentText(state: TimelineState, words: IWords, trans: Translati
     return '';
   }
   const point = pointAt(state.shown, state.cut);
-  const { phases, layers } = state.report;
-  const phase = phaseAt(phases, at(points.cut, point));
+  const { phases, layers, steps } = state.report;
+  const phase = steps > 0 ? phaseAt(phases, at(points.cut, point)) : -1;
   const layer = at(points.layer, point);
   const step = phase < 0 ? -1 : at(phases.step, phase);
   const when =

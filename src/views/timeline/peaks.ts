@@ -24,20 +24,20 @@ export function peaksTable(state: TimelineState, trans: TranslationBundle): HTML
   const rows = peaks === undefined ? [] : peakRows(peaks);
   const byPoint = rows.length > 0 ? [] : peaksByStep(state.whole, state.report.phases);
   const count = rows.length + byPoint.length;
-  const marked = markPeaks === undefined ? [] : [marksTable(state, markPeaks, trans)];
+  const marked =
+    markPeaks === undefined || markPeaks.length === 0 ? [] : [marksTable(state, markPeaks, trans)];
+  const title =
+    state.report.steps > 0 ? trans.__('Peaks by step and phase') : trans.__('Peaks by mark');
+  const steps =
+    rows.length > 0 ? phasesTable(state, rows, trans) : stepsTable(state, byPoint, trans);
   return element(
     'details',
     { class: 'memtrack-Timeline-peaks' },
-    element('summary', {}, trans.__('Peaks by step and phase')),
+    element('summary', {}, title),
     element(
       'div',
-      {
-        class: 'memtrack-Timeline-peaksBox',
-        tabindex: '0',
-        role: 'region',
-        'aria-label': trans.__('Peaks by step and phase')
-      },
-      rows.length > 0 ? phasesTable(state, rows, trans) : stepsTable(state, byPoint, trans),
+      { class: 'memtrack-Timeline-peaksBox', tabindex: '0', role: 'region', 'aria-label': title },
+      ...(state.report.steps > 0 ? [steps] : []),
       ...marked
     ),
     ...(count > MOST_ROWS

@@ -35,7 +35,8 @@ export class SceneMaker {
     theme: ITheme
   ): IScene {
     const { report, view, window, shown } = state;
-    const phases = phaseBands(report.phases, window);
+    // Without steps there is one phase only: what lies between them.
+    const phases = report.steps > 0 ? phaseBands(report.phases, window) : [];
     const label = this._trans.__('Peak %1', formatBytes(view.peak.bytes));
     const hasLayer = chosen >= 0 && chosen < report.layers.length;
     return {
