@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 
@@ -97,12 +99,29 @@ class Samples:
         return self._own.read(device, max(read.reserved, 0), read.used)
 
 
-def agreeing_cuts(cuts: Array, reserved: Array, levels: Array, reach: int = REACH) -> Array:
-    """Return the cuts of samples moved to where the allocator's history says what they say.
+def settled_cuts(samples: Mapping[str, Array], segments: Mapping[str, Array], events: int) -> Array:
+    """Return the cuts of samples moved to where the allocator's history says what they read.
 
-    `cuts` were found by time, on another clock than the history's; `reserved` is what each sample
-    read (UNKNOWN: it stays), `levels` what was reserved at every cut. The nearest cut within `reach`
-    events is taken; a sample that agrees with none of them stays.
+    `samples` and `segments` are columns of those tables, of `events` events; the samples' cuts were
+    found by time, on another clock than the history's.
+    """
+    cuts: Array = samples["cut"].copy()
+    for device in np.unique(segments["device"]):
+        held = segments["device"] == device
+        change = np.zeros(events + 2, dtype=np.int64)
+        np.add.at(change, segments["start"][held] + 1, segments["bytes"][held])
+        np.subtract.at(change, segments["end"][held] + 1, segments["bytes"][held])
+        mine = samples["device"] == device
+        levels = np.cumsum(change[:-1])
+        cuts[mine] = agreeing_cuts(cuts[mine], samples["reserved"][mine], levels)
+    return cuts
+
+
+def agreeing_cuts(cuts: Array, reserved: Array, levels: Array, reach: int = REACH) -> Array:
+    """Return the cuts of one device's samples moved to the nearest at which they agree.
+
+    `reserved` is what each sample read (UNKNOWN: it stays), `levels` what was reserved at every cut.
+    A sample that agrees with no cut within `reach` events stays.
     """
     moved: Array = cuts.copy()
     for row in np.flatnonzero((reserved >= 0) & (levels[cuts] != reserved)):

@@ -26,7 +26,7 @@ from hypothesis import strategies as st  # noqa: E402
 from memtrack.analysis.agreement import agreement  # noqa: E402
 from memtrack.capture import Recorder  # noqa: E402
 from memtrack.capture.moments import Moments  # noqa: E402
-from memtrack.capture.samples import Samples, agreeing_cuts  # noqa: E402
+from memtrack.capture.samples import Samples, agreeing_cuts, settled_cuts  # noqa: E402
 from memtrack.devices import Nvml  # noqa: E402
 from memtrack.recording import RecordingBuilder  # noqa: E402
 
@@ -237,6 +237,24 @@ def test_a_sample_moves_to_where_the_history_agrees():
     assert agreeing_cuts(cuts, reserved, levels).tolist() == [1, 3, 2, 5, 3, 3]
     assert agreeing_cuts(cuts, reserved, levels, reach=1).tolist() == [1, 1, 2, 5, 3, 0]
     assert cuts.tolist() == [1, 1, 2, 4, 3, 0]
+
+
+def test_samples_of_each_device_move_by_its_own_segments():
+    segments = {
+        "device": np.array([0, 0, 1]),
+        "bytes": np.array([10, 20, 7]),
+        "start": np.array([-1, 2, 4]),  # events 0 to 5; device 0 holds 10, from cut 3 on 30
+        "end": np.array([6, 6, 6]),
+    }
+    samples = {
+        "device": np.array([0, 0, 1, 1, 2]),
+        "cut": np.array([1, 2, 3, 6, 4]),
+        "reserved": np.array([10, 30, 7, 0, 99]),
+    }
+    assert settled_cuts(samples, segments, 6).tolist() == [1, 3, 5, 4, 4]
+    assert samples["cut"].tolist() == [1, 2, 3, 6, 4]
+    none = {name: values[:0] for name, values in segments.items()}
+    assert settled_cuts(samples, none, 6).tolist() == samples["cut"].tolist()
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.data())
