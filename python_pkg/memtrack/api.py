@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
+from memtrack.exports import write_snapshot
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.readers import open_recording
 from memtrack.recording import RecordingData, save_recording
@@ -148,6 +149,17 @@ class Recording:
         if Path(path).name in ("", ".."):
             raise UsageError(text("A recording needs the name of a file to be saved to."))
         return save_recording(self.data, path)
+
+    def export_snapshot(self, path: str | os.PathLike[str]) -> Path:
+        """Write a snapshot that pytorch.org/memory_viz opens and return its path.
+
+        `.pickle` is added where there is no ending. What was recorded on the CPU can be looked at too:
+        there each block is a segment of its own. Raises UsageError for a path without a name,
+        OSError as the system gives it.
+        """
+        if Path(path).name in ("", ".."):
+            raise UsageError(text("A snapshot needs the name of a file to be written to."))
+        return write_snapshot(self.data, path)
 
     def _view(self) -> View:
         views = self.report().views

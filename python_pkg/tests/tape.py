@@ -41,13 +41,11 @@ class Tape:
         self.begun = True
         self.allocator.log = self._segment
         for segment in self.allocator.segments():
+            for address, size in _mapped(segment):
+                self._hold(segment.group, segment.page, address, size, -1)
             for block in segment.blocks():
-                if segment.expandable and block.state != UNMAPPED:
-                    self._hold(segment.group, segment.page, block.address, block.size, -1)
                 if block.state == LIVE:
                     self.rows[block] = self._allocation(block, -1)
-            if not segment.expandable:
-                self._hold(segment.group, 0, segment.address, segment.size, -1)
 
     def malloc(self, size, stream=0, pool=None):
         try:
@@ -77,7 +75,12 @@ class Tape:
 
     def completed(self, block):
         row = self.waiting.pop(block)
-        if row is not None:
+        events = self.builder["events"]
+        if row is None or not len(events):
+            return
+        at_once = events.get(len(events) - 1, "kind") == EventKind.FREE
+        # The reader makes one event of a free and its completion where nothing is in between.
+        if not at_once or events.get(len(events) - 1, "allocation") != row:
             self._event(EventKind.FREE_COMPLETED, block.size, row, block.address)
 
     def build(self):
@@ -155,3 +158,16 @@ class Tape:
             address=address,
             stream=stream,
         )
+
+
+def _mapped(segment):
+    """Return the contiguous (address, bytes) of a segment that are backed by memory."""
+    ranges = []
+    for block in segment.blocks():
+        if block.state == UNMAPPED:
+            continue
+        if ranges and ranges[-1][0] + ranges[-1][1] == block.address:
+            ranges[-1][1] += block.size
+        else:
+            ranges.append([block.address, block.size])
+    return ranges

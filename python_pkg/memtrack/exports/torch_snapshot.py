@@ -115,6 +115,8 @@ class _Trace:
         self._layout = layout
         self._frames = frames
         self._segments = segment_addresses(data, device)
+        began = zip(*(data.segments[name].tolist() for name in ("start", "stack")), strict=True)
+        self._segment_stacks = {start: stack for start, stack in began if stack >= 0}
         allocations = data.allocations
         self._addresses = layout.addresses.tolist()
         self._sizes = layout.sizes.tolist()
@@ -183,7 +185,10 @@ class _Trace:
             yield {"action": action, "device_free": event["address"], "size": size, **common}
         elif not self._layout.made_up:
             address = self._segments.get(row, event["address"])
-            yield {"action": action, "addr": address, "size": size, **common}
+            entry = {"action": action, "addr": address, "size": size, **common}
+            if row in self._segment_stacks:
+                entry["frames"] = self._frames.of(self._segment_stacks[row])
+            yield entry
 
     def _last(self, time_us: int) -> Entry:
         size = sum(block.size for held in self._layout.segments for block in held.blocks)

@@ -160,6 +160,19 @@ def test_save_and_open_give_the_same_report(trained, tmp_path):
     assert opened._repr_mimebundle_() == recording._repr_mimebundle_()
 
 
+def test_export_opens_again_with_the_same_peak(trained, tmp_path):
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(1)
+    path = recording.export_snapshot(tmp_path / "run")
+    assert path == tmp_path / "run.pickle"
+    opened = memtrack.open(path)
+    requested = recording.data.allocations["requested"]
+    assert sorted(opened.data.allocations["requested"]) == sorted(requested)
+    with pytest.raises(memtrack.errors.UsageError, match="name of a file"):
+        recording.export_snapshot("..")
+
+
 def test_short_form_and_rich_form(monkeypatch):
     monkeypatch.setenv("MEMTRACK_LANG", "en")
     recording = memtrack.open(FIXTURE)

@@ -250,3 +250,17 @@ def test_summary_of_a_run_on_the_cpu_says_why_there_is_none(capsys, tmp_path):
     code, out, err = run(capsys, "summary", tmp_path / "cpu.memtrack")
     sentence = "There are no allocator statistics: this run used the CPU only, which keeps none."
     assert (code, out, err) == (2, "", f"{sentence} Record it on a GPU.\n")
+
+
+def test_a_recording_is_exported_as_a_snapshot(capsys, tmp_path):
+    code, out, err = run(capsys, "open", FIXTURE, "--export-snapshot", tmp_path / "run.pickle")
+    assert (code, err) == (0, "")
+    assert out == f"Wrote {tmp_path / 'run.pickle'}: open it at pytorch.org/memory_viz.\n"
+    assert memtrack.open(tmp_path / "run.pickle").peak.bytes > 0
+
+
+def test_an_export_to_nowhere_is_one_line(capsys, tmp_path):
+    target = tmp_path / "none" / "run.pickle"
+    code, out, err = run(capsys, "open", FIXTURE, "--export-snapshot", target)
+    assert (code, out) == (2, "")
+    assert err == f"{target} cannot be written (No such file or directory).\n"

@@ -15,6 +15,7 @@ from tape import Tape
 from memtrack.allocator.replay import recorded_reserved
 from memtrack.allocator.settings import MIB, Settings
 from memtrack.exports import snapshot_of, write_snapshot
+from memtrack.readers.torch_snapshot import read_snapshot
 from memtrack.recording import Category, EventKind, PhaseKind
 
 OPCODES = {
@@ -129,6 +130,21 @@ def test_every_block_lies_in_a_segment_at_every_event(tape):
     assert levels[-1][1] == tape.allocator.reserved
     assert levels[-1][0] == sum(block.requested for block in tape.allocator.live_blocks())
     assert max(reserved for _, reserved in levels) == _peak(data)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tapes())
+def test_read_again_it_is_the_same(tmp_path_factory, tape):
+    data = tape.build()
+    again = read_snapshot(write_snapshot(data, tmp_path_factory.mktemp("run") / "run.pickle"))
+    for table in ("events", "allocations"):
+        assert len(data.tables[table]) == len(again.tables[table])
+    rows, same = (_lives(one) for one in (data, again))
+    assert rows == same
+    assert np.array_equal(again.events["kind"], data.events["kind"])
+    if len(again.segments):
+        assert np.array_equal(recorded_reserved(again, 0), recorded_reserved(data, 0))
+    assert again.facts.extra["allocator_settings"] == tape.told
 
 
 @settings(max_examples=50, deadline=None)
@@ -279,6 +295,23 @@ def test_a_recording_of_nothing_is_a_snapshot_of_nothing():
     snapshot = snapshot_of(Script().build())
     assert snapshot["segments"] == [] and snapshot["device_traces"] == [[]]
     assert np.size(snapshot["external_annotations"]) == 0
+
+
+def _lives(data):
+    names = ("address", "bytes", "requested", "start", "end", "stream")
+    columns = (data.allocations[name].tolist() for name in names)
+    return sorted(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize("make", RUNS)
+def test_stacks_are_read_again(make, tmp_path):
+    data = make()
+    again = read_snapshot(write_snapshot(data, tmp_path / "run.pickle"))
+    stacks = [
+        sorted(str(one.stack_frames(stack)) for stack in one.allocations["stack"].tolist())
+        for one in (data, again)
+    ]
+    assert stacks[0] == stacks[1]
 
 
 def _peak(data):
