@@ -24,6 +24,7 @@ export class SummaryView extends Widget {
   private readonly _second: HTMLSelectElement;
   private readonly _copy: HTMLButtonElement;
   private readonly _said = element('span', { class: 'memtrack-Summary-said', role: 'status' });
+  private readonly _facts = element('p', { class: 'memtrack-Summary-facts' });
   private readonly _table = element('table', {
     class: 'memtrack-Table memtrack-Summary-table memtrack-mod-folds'
   });
@@ -53,6 +54,7 @@ export class SummaryView extends Widget {
         this._copy,
         this._said
       ),
+      this._facts,
       element('div', { class: 'memtrack-Summary-box' }, this._table)
     );
   }
@@ -98,8 +100,12 @@ export class SummaryView extends Widget {
     const heads = columnTitles(moments, trans);
     const isKept = (group: ISummaryGroup): boolean =>
       group.rows.some(row => row.figures.some(figure => figure !== undefined));
+    this._facts.textContent = [
+      ...(moments.second === undefined ? [] : [momentsText(summary, moments, trans)]),
+      ...countersOf(summary, moments, trans)
+    ].join(' · ');
     this._table.replaceChildren(
-      element('caption', {}, this._caption(summary, moments)),
+      element('caption', { class: 'memtrack-mod-heard' }, momentsText(summary, moments, trans)),
       element(
         'thead',
         {},
@@ -114,16 +120,6 @@ export class SummaryView extends Widget {
         .filter(isKept)
         .map(group => this._group(group, moments.second !== undefined))
     );
-  }
-
-  private _caption(summary: ISummary, { first, second }: IMoments): string {
-    const trans = this._trans;
-    const title = momentTitle(summary, first, trans);
-    const what =
-      second === undefined
-        ? title
-        : trans.__('First: %1; second: %2', title, momentTitle(summary, second, trans));
-    return [what, ...countersOf(summary, { first, second }, trans)].join(' · ');
   }
 
   private _group(group: ISummaryGroup, isCompared: boolean): HTMLElement {
@@ -162,6 +158,17 @@ export class SummaryView extends Widget {
     clearTimeout(this._timer);
     this._timer = setTimeout(() => (this._said.textContent = ''), SAID_MS);
   }
+}
+
+function momentsText(
+  summary: ISummary,
+  { first, second }: IMoments,
+  trans: TranslationBundle
+): string {
+  const title = momentTitle(summary, first, trans);
+  return second === undefined
+    ? title
+    : trans.__('First: %1; second: %2', title, momentTitle(summary, second, trans));
 }
 
 function figureCell(

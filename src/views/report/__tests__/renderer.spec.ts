@@ -51,7 +51,7 @@ describe('the renderer of an output', () => {
     await renderer.renderModel(modelOf());
     await nextFrame();
     const first = report();
-    renderer.node.querySelectorAll<HTMLElement>('[role=tab]')[2]?.click();
+    renderer.node.querySelectorAll<HTMLElement>('[role=tab]')[3]?.click();
     await renderer.renderModel(modelOf());
     await nextFrame();
     expect(report()).toBe(first);
