@@ -151,6 +151,7 @@ def recorded(name: str, variant: str, steps: int) -> dict[str, Any]:
     import torch
 
     from memtrack.analysis import allocated, by_category, ledger, peak
+    from memtrack.analysis.agreement import agreement
     from memtrack.analysis.reserved import reserved
     from memtrack.capture import Recorder
     from memtrack.recording import Category
@@ -193,6 +194,7 @@ def recorded(name: str, variant: str, steps: int) -> dict[str, Any]:
         "reserved_covers": bool((held >= levels).all()),
         "reserved": int(held.max()),
         "parts_sum": sum(part.bytes for part in parts.parts) == parts.total,
+        "samples_sum": agreement(data, 0).differ == (),
         "bytes": shares,
     }
 
@@ -269,7 +271,9 @@ def worst(results: list[dict[str, Any]]) -> dict[str, Any]:
         "allocations_added": max((abs(one["allocations_added"]) for one in ran), default=None),
         "known": min((one["known"] for one in ours), default=None),
         "in_layers": min((one["in_layers"] for one in ours), default=None),
-        "sums": all(one["categories_sum"] and one["parts_sum"] for one in ours),
+        "sums": all(
+            one["categories_sum"] and one["parts_sum"] and one["samples_sum"] for one in ours
+        ),
     }
 
 

@@ -13,6 +13,7 @@ from memtrack.capture.hindsight import categories, phases_of, targets, with_inne
 from memtrack.capture.libraries import Sizes
 from memtrack.capture.observer import Observer
 from memtrack.capture.repeats import complete
+from memtrack.capture.samples import settled_cuts
 from memtrack.capture.stacks import is_machinery
 from memtrack.readers.torch_snapshot import FrameReader, device_history
 from memtrack.recording.categories import Category, EventKind
@@ -71,6 +72,7 @@ def tables_of_history(
     merge.place_phases(phases, times)
     for name in ("marks", "samples", "readings"):
         tables[name]["cut"] = merge.cuts_at(times, tables[name]["time_ns"])
+    tables["samples"]["cut"] = settled_cuts(tables["samples"], segments, len(times))
     merge.attribute(blocks, times, calls, phases, trace)
     seen, saves = observer.sightings.columns(), observer.sightings.saves()
     merge.name_blocks(blocks, seen, merge.resolve(blocks, times, seen["address"], seen["seen_ns"]))
@@ -79,7 +81,8 @@ def tables_of_history(
     tables["saved"] = _saved_rows(saves, found, times)
     candidates = (found >= 0) & (saves["forward_ns"] >= 0)
     _name_targets(observer, tables, found[candidates], saves["forward_ns"][candidates], times)
-    complete(tables, observer.passes.columns(), times)
+    complete(tables, observer.passes.columns())
+    blocks["phase"] = phases_of(blocks["start"], tables["phases"])
     return _finished(tables, history.libraries)
 
 

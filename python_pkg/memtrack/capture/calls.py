@@ -13,6 +13,8 @@ from __future__ import annotations
 import threading
 from array import array
 from bisect import bisect_right
+from collections.abc import Callable
+from time import perf_counter_ns
 
 import numpy as np
 import torch
@@ -21,12 +23,12 @@ from memtrack.capture import torch_api
 from memtrack.capture.moments import Moments
 from memtrack.capture.tensors import describe_dtype, describe_shape, shape_of
 from memtrack.recording.builder import StringBuilder
-from memtrack.recording.categories import CallKind
 from memtrack.recording.tables import CALLS, Array
 
 NONE = -1
 MAX_DESCRIBED_OUTPUTS = 3
 _BEGUN = ("layer", "parent", "kind", "phase", "start", "start_ns")
+_BEGUN_WIDTH = len(_BEGUN)
 _ENDED = ("call", "end", "end_ns", "failed")
 _OUTPUTS = ("call", "output_shape", "output_dtype", "output_bytes", "needs_grad")
 _BACKWARD = ("backward_start", "backward_start_ns", "backward_end", "backward_end_ns")
@@ -41,21 +43,25 @@ class _Numbers:
 
 
 class _Thread(threading.local):
-    """The calls under way on one thread, innermost last, and its numbering of autograd nodes."""
+    """The (call, layer) under way on one thread, innermost last, and its numbering of nodes."""
 
     def __init__(self) -> None:
-        self.calls: list[int] = []
-        self.layers: list[int] = []
+        self.stack: list[tuple[int, int]] = []
         self.numbers = _Numbers()
 
 
 class Calls:
-    """Logs the calls of modules; `numbers_nodes` where backward will ask which call made a node."""
+    """Logs the calls of modules.
 
-    def __init__(self, strings: StringBuilder, moments: Moments, numbers_nodes: bool) -> None:
+    `follows_life` where cuts are counted as events are written and backward asks which call made a
+    node; else calls are placed by their times.
+    """
+
+    def __init__(self, strings: StringBuilder, moments: Moments, follows_life: bool) -> None:
         self._strings = strings
         self._moments = moments
-        self._numbers_nodes = numbers_nodes
+        self._numbers_nodes = follows_life
+        self._cut: Callable[[], int] = moments.cut if follows_life else int
         self._thread = _Thread()
         self._main = self._thread.numbers
         self._begun, self._ended, self._outputs = array("q"), array("q"), array("q")
@@ -65,7 +71,7 @@ class Calls:
         self._unpack_ns, self._unpack_call = array("q"), array("q")
 
     def __len__(self) -> int:
-        return len(self._begun) // len(_BEGUN)
+        return len(self._begun) // _BEGUN_WIDTH
 
     def adopt_thread(self) -> None:
         """Take this thread for the one whose forward passes are differentiated."""
@@ -74,50 +80,46 @@ class Calls:
     @property
     def current(self) -> int:
         """The innermost call under way on this thread, -1 outside."""
-        calls = self._thread.calls
-        return calls[-1] if calls else NONE
+        stack = self._thread.stack
+        return stack[-1][0] if stack else NONE
 
     @property
     def depth(self) -> int:
         """How many calls are under way on this thread."""
-        return len(self._thread.calls)
+        return len(self._thread.stack)
 
     def layer_of(self, call: int) -> int:
         """Return the layer of a call, -1 for none."""
-        return self._begun[call * len(_BEGUN)] if call >= 0 else NONE
+        return self._begun[call * _BEGUN_WIDTH] if call >= 0 else NONE
 
     def open_calls_of(self, layer: int) -> int:
         """Return how many calls of `layer` are under way on this thread."""
-        return self._thread.layers.count(layer)
+        return sum(1 for _, other in self._thread.stack if other == layer)
 
-    def begin(self, layer: int, kind: CallKind, phase: int) -> int:
-        """Push a call; return its row."""
-        thread = self._thread
-        calls = thread.calls
-        parent = calls[-1] if calls else NONE
-        call = len(self._begun) // len(_BEGUN)
-        moments = self._moments
-        self._begun.extend((layer, parent, kind, phase, moments.cut(), moments.now_ns()))
-        calls.append(call)
-        thread.layers.append(layer)
+    def begin(self, layer: int, kind: int, phase: int) -> None:
+        """Push a call."""
+        stack = self._thread.stack
+        begun = self._begun
+        call = len(begun) // _BEGUN_WIDTH
+        parent = stack[-1][0] if stack else NONE
+        begun.extend((layer, parent, kind, phase, self._cut(), perf_counter_ns()))
+        stack.append((call, layer))
         if self._numbers_nodes:
             self._number(call)
-        return call
 
     def end(self, layer: int, failed: bool) -> int:
         """Pop the innermost call of `layer` and any that an exception left above it; return it.
 
         -1 when none is under way.
         """
-        thread = self._thread
-        if layer not in thread.layers:
+        stack = self._thread.stack
+        if not stack or (stack[-1][1] != layer and not self.open_calls_of(layer)):
             return NONE
-        call = NONE
-        done = False
-        while not done:
-            call = thread.calls.pop()
-            done = thread.layers.pop() == layer
-            self._close(call, failed or not done)
+        call, popped = stack.pop()
+        while popped != layer:
+            self._close(call, failed=True)
+            call, popped = stack.pop()
+        self._ended.extend((call, self._cut(), perf_counter_ns(), failed))
         if self._numbers_nodes:
             self._number(self.current)
         return call
@@ -131,12 +133,11 @@ class Calls:
         needs_grad = any(tensor.requires_grad for tensor in outputs)
         self._outputs.extend((call, *description, output_bytes, needs_grad))
 
-    def abandon(self) -> None:
-        """Close every call under way on this thread, as when an interrupt left them open."""
-        thread = self._thread
-        while thread.calls:
-            self._close(thread.calls.pop(), failed=True)
-        thread.layers.clear()
+    def abandon(self, failed: bool) -> None:
+        """Close every call under way on this thread, `failed` when an interrupt left them open."""
+        stack = self._thread.stack
+        while stack:
+            self._close(stack.pop()[0], failed)
         if self._numbers_nodes:
             self._number(NONE)
 
@@ -184,16 +185,17 @@ class Calls:
         columns["needs_grad"][:] = columns["failed"][:] = 0
         for place, name in enumerate(_BEGUN):
             columns[name] = begun[:, place].copy()
-        columns["end"][:], columns["end_ns"][:] = self._moments.cut(), self._moments.now_ns()
+        columns["end"][:], columns["end_ns"][:] = self._cut(), perf_counter_ns()
         _scatter(columns, _rows(self._ended, len(_ENDED)), _ENDED)
+        for name in ("start_ns", "end_ns"):
+            columns[name] -= self._moments.base_ns
         _scatter(columns, _rows(self._outputs, len(_OUTPUTS)), _OUTPUTS)
         windows = [(call, *window) for call, window in list(self._backward.items())]
         _scatter(columns, np.array(windows, dtype="i8").reshape(-1, 5), ("call", *_BACKWARD))
         return columns
 
     def _close(self, call: int, failed: bool) -> None:
-        moments = self._moments
-        self._ended.extend((call, moments.cut(), moments.now_ns(), failed))
+        self._ended.extend((call, self._cut(), perf_counter_ns(), failed))
 
     def _described(self, outputs: list[torch.Tensor]) -> tuple[int, int]:
         if not outputs:

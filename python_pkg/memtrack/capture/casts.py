@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-_HALVES = (torch.float16, torch.bfloat16)
+HALVES = frozenset({torch.float16, torch.bfloat16})
+"""What autocast casts to."""
 _CAST = "ToCopyBackward0"
 
 
@@ -14,7 +15,7 @@ def cast_weight_of(tensor: torch.Tensor) -> torch.Tensor | None:
     None where it is no such copy. The copy's node in the autograd graph tells: it casts, and what
     comes before it accumulates the gradient of a leaf.
     """
-    if tensor.dtype not in _HALVES:
+    if tensor.dtype not in HALVES:
         return None
     copy = tensor if tensor._base is None else tensor._base
     node = copy.grad_fn
@@ -30,7 +31,7 @@ def is_cast_of(tensor: torch.Tensor, parameter: torch.Tensor) -> bool:
 
     A frozen parameter leaves no node: the same shape, or transposed, in 16 bits has to do.
     """
-    if tensor.dtype not in _HALVES or tensor.grad_fn is not None or tensor.requires_grad:
+    if tensor.dtype not in HALVES or tensor.grad_fn is not None or tensor.requires_grad:
         return False
     shapes = (parameter.shape, parameter.shape[::-1])
     return (

@@ -28,9 +28,10 @@ class Guard:
 
     def around(self, callback: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:
         """Return `callback` as it may be called from the user's run; `otherwise` when it does not."""
+        tracing_state = torch_api.tracing_state
 
         def guarded(*args: Any) -> Any:
-            if self.is_shut or torch_api.is_tracing():
+            if self.is_shut or tracing_state() is not None:
                 return otherwise
             try:
                 return callback(*args)

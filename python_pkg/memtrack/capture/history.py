@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from memtrack.capture import torch_api
+from memtrack.capture import backends, torch_api
 
 MAX_ENTRIES = 4_000_000
 """Entries kept, so that a last step that is longer than the others still fits: each costs a few
@@ -25,12 +25,7 @@ def is_usable(models: list[torch.nn.Module]) -> bool:
     if not torch.cuda.is_available() or not torch.cuda.is_initialized():
         return False
     devices = {p.device.type for model in models for p in model.parameters()}
-    if models and "cuda" not in devices:
-        return False
-    if not all(hasattr(_memory, name) for name in ("_record_memory_history", "_snapshot")):
-        return False
-    backend = getattr(torch.cuda, "get_allocator_backend", lambda: "native")()
-    return bool(backend == "native") and _has_times()
+    return (not models or "cuda" in devices) and backends.describe("cuda").has_history
 
 
 class AllocatorHistory:
@@ -64,20 +59,30 @@ class AllocatorHistory:
             # With an empty history behind it this costs well under a millisecond.
             self.initial = list(self.read().get("segments", ()))
         everything = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
-        self._devices = [one for one in everything if _figure(one, "reserved_bytes", "current")]
+        self._devices = [one for one in everything if _family(one, "reserved_bytes").get("current")]
         self._counted = self._total("allocation", "allocated")
         return self._devices
 
     def levels(self) -> tuple[int, int]:
         """Return the bytes allocated now, and the peak as torch counts it, over all devices."""
-        return self._total("allocated_bytes", "current"), self._total("allocated_bytes", "peak")
+        families = [_family(device, "allocated_bytes") for device in self._devices]
+        return sum(f.get("current", 0) for f in families), sum(f.get("peak", 0) for f in families)
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many allocations there have been in this process, and of how many bytes."""
+        count = size = 0
+        for device in self._devices:
+            statistics = torch_api.cuda_statistics(device.index or 0)
+            count += statistics["allocation"]["all"]["allocated"]
+            size += statistics["allocated_bytes"]["all"]["allocated"]
+        return count, size
 
     def events_so_far(self) -> int:
         """Return about how many events there have been: an allocation, and the release of each."""
         return 2 * (self._total("allocation", "allocated") - self._counted)
 
     def _total(self, family: str, metric: str) -> int:
-        return sum(_figure(device, family, metric) for device in self._devices)
+        return sum(_family(device, family).get(metric, 0) for device in self._devices)
 
     def read(self) -> dict[str, Any]:
         """Return the snapshot as it stands."""
@@ -91,16 +96,11 @@ class AllocatorHistory:
             _memory._record_memory_history(None)
 
 
-def _figure(device: torch.device, family: str, metric: str) -> int:
-    """Return one of the allocator's statistics over all pools, 0 where it has none."""
+def _family(device: torch.device, family: str) -> dict[str, int]:
+    """Return one family of the allocator's statistics over all pools, {} where it has none."""
     statistics = torch_api.cuda_statistics(device.index or 0)
-    return int(statistics.get(family, {}).get("all", {}).get(metric, 0))
-
-
-def _has_times() -> bool:
-    """Tell whether trace entries carry a time: since torch 2.2, where `allocator_settings` came."""
-    major, minor = torch.__version__.split(".")[:2]
-    return (int(major), int(minor)) >= (2, 2)
+    found: dict[str, int] = statistics.get(family, {}).get("all", {})
+    return found
 
 
 def _clock_offset_ns() -> int:

@@ -33,6 +33,9 @@ class Layers:
         self.rows: dict[int, int] = {}
         """The row of each tracked module by its `id`."""
         self._references: list[weakref.ref[torch.nn.Module]] = []
+        self.root_rows: set[int] = set()
+        self.has_lazy = False
+        """Whether a parameter had no shape yet when its model was added."""
         self._owned: dict[int, list[OwnedTensor]] = {}
         self._by_id: dict[int, OwnedTensor] = {}
         self._seen_storages: set[int] = set()
@@ -44,6 +47,7 @@ class Layers:
         owned: list[OwnedTensor] = []
         self._add(model, label, label, -1, 0, aliases, owned)
         self._owned[root] = owned
+        self.root_rows.add(root)
         return root
 
     def row(self, module: torch.nn.Module) -> int:
@@ -77,10 +81,6 @@ class Layers:
     def has_parameters(self, root: int) -> bool:
         """Tell whether a root has any parameter; losses and metrics have none."""
         return any(entry.is_parameter for entry in self._owned[root])
-
-    def is_root(self, row: int) -> bool:
-        """Tell whether `row` is a root."""
-        return row in self._owned
 
     def _add(
         self,
@@ -126,7 +126,9 @@ class Layers:
             self._add_owned(parameter, row, full, True, owned)
             if self._is_known(parameter):
                 counts["tied"] = 1
-            elif not _is_uninitialized(parameter):
+            elif _is_uninitialized(parameter):
+                self.has_lazy = True
+            else:
                 counts["parameters"] += parameter.numel()
                 counts["parameter_bytes"] += parameter.numel() * parameter.element_size()
                 counts["trainable"] += parameter.numel() if parameter.requires_grad else 0

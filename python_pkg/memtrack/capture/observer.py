@@ -11,8 +11,8 @@ operation by operation.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -21,7 +21,7 @@ import torch
 from memtrack.capture import torch_api
 from memtrack.capture.blocks import Blocks, plain_tensors, storage_of
 from memtrack.capture.calls import NONE, Calls
-from memtrack.capture.casts import cast_weight_of, is_cast_of
+from memtrack.capture.casts import HALVES, cast_weight_of, is_cast_of
 from memtrack.capture.dispatch import tensors_among
 from memtrack.capture.layers import Layers
 from memtrack.capture.moments import Moments
@@ -30,7 +30,7 @@ from memtrack.capture.optimizers import Optimizers, parameters_of, states_of
 from memtrack.capture.passes import Passes
 from memtrack.capture.phases import Phases
 from memtrack.capture.samples import Samples
-from memtrack.capture.sightings import Sightings, address_of
+from memtrack.capture.sightings import Sightings
 from memtrack.capture.stacks import StackReader
 from memtrack.capture.tensors import named_tensors_in, tensors_in
 from memtrack.capture.ticks import Meter
@@ -38,15 +38,23 @@ from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import CallKind, Category, PhaseKind, ReadingKind
 
 UNREAD = -2
+_FORWARD, _RECOMPUTE = int(CallKind.FORWARD), int(CallKind.RECOMPUTE)
+graph_task_id, NO_GRAPH_TASK = torch_api.graph_task_id, torch_api.NO_GRAPH_TASK
 
 
 class Observer:
     """One recording being written. Keeps no tensor, module or optimizer alive.
 
-    `follows_life` when storages are followed one by one, else the allocator's history is there.
+    `follows_life` when storages are followed one by one, else the allocator's history is there, and
+    `counts` tells how many allocations it has made and of how many bytes together.
     """
 
-    def __init__(self, names: Callable[[str], str] | None, follows_life: bool = True) -> None:
+    def __init__(
+        self,
+        names: Callable[[str], str] | None,
+        follows_life: bool = True,
+        counts: Callable[[], tuple[int, int]] | None = None,
+    ) -> None:
         self.builder = RecordingBuilder()
         builder = self.builder
         self.moments = Moments(builder["events"])
@@ -56,8 +64,8 @@ class Observer:
         self.sightings = Sightings(builder.strings, self.moments)
         self._names: StorageNames | Sightings = self.storages if follows_life else self.sightings
         self.layers = Layers(builder)
-        self.calls = Calls(builder.strings, self.moments, numbers_nodes=follows_life)
-        self.passes = Passes(self.moments, always=follows_life)
+        self.calls = Calls(builder.strings, self.moments, follows_life)
+        self.passes = Passes(self.moments, counts)
         self.phases = Phases(builder["phases"], self.moments)
         self.samples = Samples(builder["samples"], builder["devices"], self.moments)
         self.stacks = StackReader(builder.stacks, names)
@@ -71,12 +79,14 @@ class Observer:
         """Told when a step turns out to have begun some time ago."""
         self.on_boundary: Callable[[ReadingKind], None] = lambda kind: None
         """Told when a phase or a step has ended."""
-        self.on_detail: Callable[[bool], None] = lambda detailed: None
-        """Told ahead of each forward pass whether it is watched in detail."""
+        self.on_watch: Callable[[bool], None] = lambda watched: None
+        """Told ahead of each forward pass whether it is watched, and when one unwatched is over."""
         self.adopt: Callable[[torch.nn.Module], int] = lambda module: NONE
         """Asked about an untracked module called outside any other; returns its new root row."""
-        self._details = True
-        self._thread = threading.get_ident()
+        self._rows = self.layers.rows
+        self._roots = self.layers.root_rows
+        self._watching = True
+        self._thread = get_ident()
         self._op_start = (0, 0)
         self._op_call = NONE
 
@@ -105,20 +115,12 @@ class Observer:
             self.notice_model(root)
 
     def _notice_gradients(self, root: int | None = None) -> None:
-        owned = [
-            (gradient, entry)
-            for tensor, entry in self.layers.owned(root)
-            if entry.is_parameter and (gradient := tensor.grad) is not None
-        ]
-        if self.follows_life:
-            for gradient, entry in owned:
-                self.storages.claim(gradient, Category.GRADIENT, entry.layer, entry.name)
-        else:
-            self.sightings.claim_all(
-                (address, Category.GRADIENT, entry.layer, entry.string)
-                for gradient, entry in owned
-                for address in map(address_of, plain_tensors(gradient))
-            )
+        if not self.follows_life:
+            self.sightings.claim_gradients(self.layers.owned(root))
+            return
+        for tensor, entry in self.layers.owned(root):
+            if entry.is_parameter and tensor.grad is not None:
+                self.storages.claim(tensor.grad, Category.GRADIENT, entry.layer, entry.name)
 
     def notice_state(self, optimizer: torch.optim.Optimizer) -> None:
         """Name the state of an optimizer after the parameters it belongs to."""
@@ -135,11 +137,11 @@ class Observer:
 
     def before_forward(self, module: torch.nn.Module, args: Any) -> None:
         """A module is about to run."""
-        in_backward = self._in_backward()
-        if threading.get_ident() != self._thread and not in_backward:
+        in_backward = graph_task_id() != NO_GRAPH_TASK
+        if get_ident() != self._thread and not in_backward:
             self.notices.add("threads")
             return
-        layer = self.layers.rows.get(id(module), NONE)
+        layer = self._rows.get(id(module), NONE)
         if layer < 0:
             if self.calls.depth or in_backward:
                 return
@@ -147,51 +149,53 @@ class Observer:
             if layer < 0:
                 return
         if in_backward:
-            self.calls.begin(layer, CallKind.RECOMPUTE, self.phases.row)
+            self.calls.begin(layer, _RECOMPUTE, self.phases.row)
             return
-        if self.layers.is_root(layer):
+        if layer in self._roots:
             kwargs = torch_api.caller_kwargs()
             if not self._begin_root(layer, module, args, kwargs):
                 return
-        self.calls.begin(layer, CallKind.FORWARD, self.phases.row)
+        self.calls.begin(layer, _FORWARD, self.phases.row)
 
     def after_forward(self, module: torch.nn.Module, args: Any, output: Any) -> None:
         """A module has returned or raised."""
-        layer = self.layers.rows.get(id(module), NONE)
+        layer = self._rows.get(id(module), NONE)
         if layer < 0:
             return
-        call = self.calls.end(layer, failed=output is None and _is_failing())
+        call = self.calls.end(layer, output is None and _is_failing())
         if call < 0:
             return
-        is_root = self.layers.is_root(layer) and not self.calls.depth and not self._in_backward()
-        if self._details or is_root:
-            outputs = list(tensors_in(output))
-            self.calls.describe(call, outputs, self._distinct_bytes(outputs))
-            if is_root:
-                self._end_root(output)
+        is_root = layer in self._roots and not self.calls.depth and not self._in_backward()
+        outputs = list(tensors_in(output))
+        self.calls.describe(call, outputs, self._distinct_bytes(outputs))
+        if is_root:
+            self._end_root(output)
 
     def _begin_root(self, layer: int, module: torch.nn.Module, args: Any, kwargs: Any) -> bool:
         if self.calls.depth:
             if not self._is_stale(layer):
                 return True
-            self.calls.abandon()
+            self.calls.abandon(failed=True)
             self.phases.leave_all()
         has_parameters = self.layers.has_parameters(layer)
         if has_parameters and self.phases.steps.forward_begins_one(torch.is_grad_enabled(), layer):
             if not self.on_new_step():
                 return False
             self.phases.next_step()
-        details = self.passes.begin(layer, module.training, args, kwargs)
-        if details != self._details:
-            self._details = details
-            self.on_detail(details)
-        if has_parameters and details:
-            self.notice_model(layer)
+        self.phases.enter_forward(torch.is_grad_enabled(), layer)
+        if has_parameters:  # a loss or a metric is part of the pass before it
+            self._watch(self.passes.begin(layer, module.training, args, kwargs))
+            if self._watching:
+                self.notice_model(layer)
         for given in (args, kwargs):
             for name, tensor in named_tensors_in(given, ""):
                 self._names.claim(tensor, Category.INPUT, NONE, name)
-        self.phases.enter_forward(torch.is_grad_enabled(), layer)
         return True
+
+    def _watch(self, watched: bool) -> None:
+        if watched != self._watching:
+            self._watching = watched
+            self.on_watch(watched)
 
     def _end_root(self, output: Any) -> None:
         for name, tensor in named_tensors_in(output, "output"):
@@ -244,7 +248,8 @@ class Observer:
         self._names.save(tensor, call, self.phases.forward_start_ns if is_constant else NONE)
         if isinstance(tensor, torch.nn.Parameter) or isinstance(tensor._base, torch.nn.Parameter):
             self._names.claim_foreign(tensor)
-        self._name_cast(tensor, call)
+        if tensor.dtype in HALVES:
+            self._name_cast(tensor, call)
         return call
 
     def _name_cast(self, tensor: torch.Tensor, call: int) -> None:
@@ -260,18 +265,24 @@ class Observer:
 
     def backward_begins(self) -> None:
         """A backward pass enters autograd's engine."""
-        if not self._in_backward() and threading.get_ident() == self._thread:
-            self.phases.enter_backward()
+        if self._in_backward() or get_ident() != self._thread:
+            return
+        if not self._watching:  # the end of the forward was not seen
+            self.calls.abandon(failed=False)
+            self.phases.leave(PhaseKind.FORWARD)
+        self.phases.enter_backward()
 
     def backward_ends(self) -> None:
         """A backward pass has left autograd's engine."""
-        if self._in_backward() or threading.get_ident() != self._thread:
+        if self._in_backward() or get_ident() != self._thread:
             return
-        if self._details:  # a lazy module has its parameters only now
+        if self.layers.has_lazy:  # its parameters came with the first forward
             self.notice_models()
         else:
             self._notice_gradients()
         self.phases.leave(PhaseKind.BACKWARD)
+        self.passes.backward_ended()
+        self._watch(True)
         self.on_boundary(ReadingKind.PHASE)
 
     def unpacked(self, call: int) -> None:
@@ -281,8 +292,9 @@ class Observer:
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimizer is about to step."""
-        if threading.get_ident() != self._thread:
+        if get_ident() != self._thread:
             return
+        self._watch(True)  # where backward did not go through autograd's engine
         self.optimizers.add(optimizer)
         for parameter in parameters_of(optimizer):
             if parameter.grad is not None and self.layers.owner(parameter) is None:
@@ -293,7 +305,7 @@ class Observer:
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """An optimizer has stepped."""
-        if threading.get_ident() != self._thread:
+        if get_ident() != self._thread:
             return
         if self.optimizers.has_new_state(optimizer):
             self.notice_state(optimizer)
@@ -302,7 +314,9 @@ class Observer:
 
     def settle(self) -> None:
         """Close what an exception or interrupt has left open; the user's code is not running."""
-        self.calls.abandon()
+        self.calls.abandon(failed=True)
+        self.passes.forget()
+        self._watch(True)
         self.phases.leave_all()
 
     def calls_seen(self) -> int:
@@ -311,11 +325,11 @@ class Observer:
 
     def adopt_thread(self) -> None:
         """Take this thread for the one that runs the training loop."""
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
         self.calls.adopt_thread()
 
     def _in_backward(self) -> bool:
-        return torch_api.graph_task_id() != torch_api.NO_GRAPH_TASK
+        return graph_task_id() != NO_GRAPH_TASK
 
     def _owner(self, parameter: Any) -> tuple[int, str]:
         """Return the layer and name of a parameter, (-1, "") of any other tensor."""

@@ -20,6 +20,8 @@ class Phases:
         self._open: list[PhaseKind] = [PhaseKind.OTHER]
         self.steps = Steps()
         self.step = 0
+        self.row = -1
+        """The row of the open phase."""
         self.forward_start_ns = 0
         """When the latest forward began, nanoseconds."""
         self._begin(PhaseKind.OTHER)
@@ -28,11 +30,6 @@ class Phases:
     def current(self) -> PhaseKind:
         """The kind of the open phase."""
         return self._open[-1]
-
-    @property
-    def row(self) -> int:
-        """The row of the open phase."""
-        return len(self._table) - 1
 
     def enter_forward(self, grad_enabled: bool, model: int) -> None:
         """A model of the loop begins its forward."""
@@ -110,6 +107,6 @@ class Phases:
 
     def _begin(self, kind: PhaseKind) -> None:
         cut, now = self._moments.cut(), self._moments.now_ns()
-        self._table.add(
+        self.row = self._table.add(
             kind=int(kind), step=self.step, start=cut, end=cut, start_ns=now, end_ns=now
         )

@@ -31,6 +31,7 @@ from memtrack.capture.arguments import (
     unique,
 )
 from memtrack.capture.assemble import History, tables_of_history, tables_of_storages
+from memtrack.capture.backends import describe
 from memtrack.capture.discovery import living_objects, share_parameters
 from memtrack.capture.dispatch import OperationWatch
 from memtrack.capture.engine import BackwardWatch
@@ -80,10 +81,11 @@ class Recorder:
         self._names = names
         self._history = AllocatorHistory() if is_usable(models) else None
         self._snapshot: dict[str, Any] | None = None
-        self._observer = Observer(names, follows_life=self._history is None)
+        counts = None if self._history is None else self._history.counts
+        self._observer = Observer(names, self._history is None, counts)
         self._observer.on_new_step = self._may_begin_step
         self._observer.on_boundary = self._boundary
-        self._observer.on_detail = self._detail
+        self._observer.on_watch = self._watch
         self._observer.on_late_step = self._step_ended
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
@@ -102,6 +104,7 @@ class Recorder:
         )
         self._readings = Readings(self._observer.builder, self._observer.moments)
         self._handles: list[RemovableHandle] = []
+        self._module_handles: list[RemovableHandle] = []
         self._attached = self._ended = False
         self._state = "recording"
         self._started = datetime.datetime.now(datetime.timezone.utc)
@@ -156,9 +159,7 @@ class Recorder:
         self._read(ReadingKind.START)
         self._backward.start()
         around = self._guard.around
-        self._handles += torch_api.register_module_hooks(
-            around(observer.before_forward), around(observer.after_forward)
-        )
+        self._hook_modules()
         self._handles += torch_api.register_optimizer_hooks(
             around(observer.before_step), around(observer.after_step)
         )
@@ -188,6 +189,7 @@ class Recorder:
             self._unwatch()
         finally:
             self._backward.stop()
+            self._unhook_modules()
             for handle in self._handles:
                 handle.remove()
             self._handles.clear()
@@ -337,14 +339,27 @@ class Recorder:
         self._observer.samples.take(devices, force=True)
         self._readings.take(devices, kind)
 
-    def _detail(self, detailed: bool) -> None:
-        """The coming forward pass is watched in detail, or repeats earlier ones."""
-        if self._guard.is_shut:
+    def _watch(self, watched: bool) -> None:
+        """The coming forward pass is watched, or repeats earlier ones and needs no hooks."""
+        if self._guard.is_shut or not self._attached:
             return
-        if detailed:
+        if watched:
+            self._hook_modules()
             self._saved.enter()
         else:
             self._saved.leave()
+            self._unhook_modules()
+
+    def _hook_modules(self) -> None:
+        around = self._guard.around
+        self._module_handles += torch_api.register_module_hooks(
+            around(self._observer.before_forward), around(self._observer.after_forward)
+        )
+
+    def _unhook_modules(self) -> None:
+        for handle in self._module_handles:
+            handle.remove()
+        self._module_handles.clear()
 
     def _step_ended(self) -> None:
         self._call(self.on_step)
@@ -363,7 +378,7 @@ class Recorder:
             listener()
 
     def _facts(self) -> Facts:
-        notices = [Notice(identifier) for identifier in sorted(self._observer.notices)]
+        notices = [Notice(identifier) for identifier in sorted(self._limits())]
         if not self._observer.calls_seen():
             notices.append(Notice("no_steps"))
         return Facts(
@@ -377,6 +392,13 @@ class Recorder:
             notices=tuple(notices),
             extra=self._settings(),
         )
+
+    def _limits(self) -> set[str]:
+        """Return the ids of everything this recording could not see."""
+        observer = self._observer
+        kinds = {device.type for device in observer.blocks.device_rows()} - {"cpu"}
+        of_backends = {notice for kind in kinds for notice in describe(kind).notices}
+        return observer.notices | observer.samples.notices | of_backends
 
     def _settings(self) -> dict[str, Any]:
         """Return the allocator's settings as its snapshot has them."""

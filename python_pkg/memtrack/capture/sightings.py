@@ -15,12 +15,14 @@ import numpy as np
 import torch
 
 from memtrack.capture.blocks import is_fake, is_plain, plain_tensors, storage_of
+from memtrack.capture.layers import OwnedTensor
 from memtrack.capture.moments import Moments
 from memtrack.recording.builder import StringBuilder
 from memtrack.recording.categories import Category
 from memtrack.recording.tables import Array
 
 NOWHERE = 0
+_GRADIENT = int(Category.GRADIENT)
 _SIGHTING = ("address", "seen_ns", "category", "layer", "name")
 _SAVE = ("call", "address", "seen_ns", "forward_ns")
 
@@ -48,11 +50,18 @@ class Sightings:
         """Name a parameter of a model that runs untracked."""
         self.claim(parameter, Category.PARAMETER)
 
-    def claim_all(self, claims: Iterable[tuple[int, Category, int, int]]) -> None:
-        """Write down many at this moment: (address, category, layer, name as a string's row)."""
-        now, extend = self._moments.now_ns(), self._seen.extend
-        for address, category, layer, name in claims:
-            extend((address, now, category, layer, name))
+    def claim_gradients(self, owned: Iterable[tuple[torch.Tensor, OwnedTensor]]) -> None:
+        """Name the gradients of parameters; done in every step, so a number each and no more."""
+        now, seen = self._moments.now_ns(), self._seen
+        for parameter, entry in owned:
+            gradient = parameter.grad
+            if gradient is None or not entry.is_parameter:
+                continue
+            if type(gradient) is torch.Tensor:
+                address = address_of(gradient)
+                seen.extend((address, now, _GRADIENT, entry.layer, entry.string))
+            else:
+                self.claim(gradient, Category.GRADIENT, entry.layer, entry.name)
 
     def save(self, tensor: torch.Tensor, call: int, forward_ns: int) -> None:
         """Note that autograd keeps a tensor for `call`.

@@ -108,9 +108,13 @@ _HOOK_RUNNERS = frozenset({torch.nn.Module._call_impl.__code__})
 _HOOK_DEPTH = 6
 
 
+tracing_state: Callable[[], Any] = _C._get_tracing_state
+"""Return what `torch.jit.trace` is writing on this thread, None where it is not."""
+
+
 def is_tracing() -> bool:
     """Tell whether `torch.jit.trace` is writing down what this thread does."""
-    return _C._get_tracing_state() is not None
+    return tracing_state() is not None
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import gc
 
 import pytest
 
+np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
@@ -14,7 +15,7 @@ from torch import nn  # noqa: E402
 
 from memtrack.analysis.layers import layer_table  # noqa: E402
 from memtrack.analysis.peak import peak  # noqa: E402
-from memtrack.capture import Recorder  # noqa: E402
+from memtrack.capture import Recorder, passes  # noqa: E402
 from memtrack.recording.categories import Category, PhaseKind  # noqa: E402
 
 pytestmark = pytest.mark.gpu
@@ -96,11 +97,64 @@ def test_what_is_named_sums_to_what_torch_says(name):
     kinds = [k for k in data.phases["kind"].tolist() if k != PhaseKind.OTHER]
     assert kinds == KINDS * 3
     table = layer_table(data, 0)
-    made = data.allocations["category"] == Category.ACTIVATION
+    made = np.isin(data.allocations["category"], (Category.ACTIVATION, Category.OUTPUT))
     by_layers = made & (data.allocations["layer"] >= 0)
     share = data.allocations["bytes"][by_layers].sum() / data.allocations["bytes"][made].sum()
     assert share > 0.7  # the rest is the loss, outside the model
     assert int(table.columns["saved"].sum()) > 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_steps_that_go_unwatched_are_told_as_if_watched(name, monkeypatch):
+    def recorded():
+        model, _optimizer, train = on_cuda(name)
+        recorder = Recorder(model, label=name)
+        recorder.enter()
+        for _ in range(9):
+            train()
+        recorder.leave()
+        return recorder.finish(), recorder
+
+    short, recorder = recorded()
+    watched = recorder._observer.passes.columns()["watched"].tolist()
+    assert watched[:3] == [1, 1, 1] and watched[-3:] == [0, 0, 0]
+    short.self_check()
+    monkeypatch.setattr(passes, "AGREEMENTS", 10**6)
+    whole, _ = recorded()
+    for told, expected in zip(_told(short), _told(whole), strict=True):
+        assert len(told) == len(expected)
+        differ = [pair for pair in zip(told, expected, strict=True) if pair[0] != pair[1]]
+        assert differ == []
+
+
+def _told(data):
+    """What a recording says of the blocks of its last three steps, in order, times left out."""
+    table, calls, phases = data.allocations, data.calls, data.phases
+    recent = np.flatnonzero((table["phase"] >= 0) & (phases["step"][table["phase"]] >= 6))
+    recent = recent[np.argsort(table["start"][recent], kind="stable")]
+    paths = [data.string(int(path)) for path in data.layers["path"]] + [""]
+    blocks = [
+        (
+            int(table["requested"][row]),
+            Category(table["category"][row]).name,
+            data.string(int(table["name"][row])),
+            paths[table["layer"][row]],
+            int(phases["kind"][table["phase"][row]]),
+            paths[calls["layer"][table["call"][row]]] if table["call"][row] >= 0 else "",
+            data.string(int(calls["output_shape"][table["call"][row]])),
+        )
+        for row in recent.tolist()
+    ]
+    place = {row: number for number, row in enumerate(recent.tolist())}
+    saved = [
+        (place[row], paths[calls["layer"][call]] if call >= 0 else "")
+        for call, row in zip(
+            data.saved["call"].tolist(), data.saved["allocation"].tolist(), strict=True
+        )
+        if row in place
+    ]
+    counted = np.bincount(calls["layer"], minlength=len(data.layers)).tolist()
+    return blocks, sorted(saved), counted
 
 
 def test_tracking_adds_no_byte_and_leaves_history_off():
