@@ -120,7 +120,8 @@ def test_a_block_that_waits_for_a_stream_is_not_free():
     made.free(waiting)
     made.completed(waiting)
     data = made.build(source="allocator")
-    before, after = (fragmentation(data, 0, cut) for cut in (3, 4))
+    alive, before, after = (fragmentation(data, 0, cut) for cut in (2, 3, 4))
+    assert (alive.pending, alive.pools[0].allocated) == (0, 8 * MIB)
     assert (before.pending, before.pools[0].allocated, before.releasable) == (8 * MIB, 0, 0)
     assert (before.pools[0].free, before.splinters) == (12 * MIB, 12 * MIB)
     assert (after.pending, after.splinters, after.releasable) == (0, 0, 20 * MIB)
@@ -139,6 +140,14 @@ def test_of_an_expandable_segment_whole_free_pages_can_go_back():
     assert found.served.from_device == 100 * MIB, (
         "the gap does not reach the end of the mapped pages"
     )
+
+
+def test_a_gap_within_a_page_of_an_expandable_segment_is_a_splinter():
+    made, _ = script(size=20 * MIB, page=20 * MIB)
+    block(made, 0, 8 * MIB)
+    block(made, 10 * MIB, 10 * MIB)
+    (state,) = fragmentation(made.build(source="allocator"), 0, 3).pools
+    assert (state.free, state.releasable, state.splinters) == (2 * MIB, 0, 2 * MIB)
 
 
 def test_an_expandable_segment_grows_from_its_free_end():

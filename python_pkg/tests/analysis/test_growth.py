@@ -122,6 +122,19 @@ def test_logits_that_are_collected_until_the_end_of_an_epoch():
     assert group.bytes == 19 * MIB, "what the epoch under way has collected up to the last step"
 
 
+@pytest.mark.parametrize(("left", "found"), [(4, 1), (5, 0)])
+def test_what_falls_to_less_than_half_starts_again(left, found):
+    loop, kept = Loop(), []
+
+    def collect(step):
+        kept.append(loop.alloc(MIB, Category.OUTPUT, 60))
+        if len(kept) == 11:  # of which the last is not a step old yet
+            while len(kept) > left + 1:
+                loop.script.free(kept.pop(0))
+
+    assert len(growth(loop.run(40, collect), 0).groups) == found
+
+
 def test_a_cache_that_is_full_does_not_grow():
     loop, kept = Loop(), []
 

@@ -111,6 +111,22 @@ def test_the_peak_of_a_named_interval():
     assert mark_peak(data, 0, "none such") is None
 
 
+def test_a_list_of_layers_peaks_with_the_first_of_its_layers_that_peaks():
+    script = Script()
+    script.device()
+    layers = script.layer("list")
+    inside = [script.layer(name, layers) for name in ("0", "1")]
+    script.phase(PhaseKind.FORWARD, 0)
+    for layer in reversed(inside):
+        with script.call(layer):
+            script.free(script.alloc(10))
+    found = nested_peaks(script.build(), 0).layers
+    assert found.row.tolist() == [0, 1, 2]
+    assert found.bytes.tolist() == [10, 10, 10]
+    assert found.cut.tolist() == [1, 3, 1]
+    assert found.start.tolist() == [0, 2, 0]
+
+
 def test_without_marks_there_are_no_intervals():
     script = Script()
     script.device()
