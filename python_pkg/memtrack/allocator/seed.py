@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtrack.allocator.blocks import Block, Segment
-from memtrack.allocator.simulator import ADDRESS_SPACE, CachingAllocator
+from memtrack.allocator.reserve import ADDRESS_SPACE
+from memtrack.allocator.simulator import CachingAllocator
 from memtrack.recording.data import RecordingData
 from memtrack.recording.tables import Array
 
