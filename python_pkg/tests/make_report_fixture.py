@@ -23,6 +23,7 @@ from memtrack.recording import Notice, save_recording
 from memtrack.recording.categories import ReadingKind
 from memtrack.reports.build import build_report
 from memtrack.reports.payload import encode_report, pack_for_notebook
+from memtrack.reports.summarytext import summary_table
 
 FOLDER = Path(__file__).parent / "fixtures" / "report"
 MIB = 1 << 20
@@ -195,7 +196,14 @@ def expected_facts(data, report):
         "marks": list(report.marks.label),
         "notices": [str(notice) for notice in report.notices],
         "views": [_expected_view(data, view) for view in report.views],
+        "summary": _expected_summary(data),
     }
+
+
+def _expected_summary(data):
+    """The tables of the allocator's statistics as text, which browsers copy letter for letter."""
+    asked = {"end": ("end",), "start and end": ("start", "end"), "forward": ("step 1 forward",)}
+    return {name: summary_table(data, GPU, *moments) for name, moments in asked.items()}
 
 
 def _expected_view(data, view):
@@ -226,6 +234,20 @@ def _expected_view(data, view):
         "column_sums": {name: int(column.sum()) for name, column in numbers.items()},
         "output_shape": list(columns["output_shape"]),
         "outside": dict(view.layers.outside),
+        **_expected_answers(view),
+    }
+
+
+def _expected_answers(view):
+    details = {part.id: [detail.bytes for detail in part.details] for part in view.ledger.parts}
+    return {
+        "rounding": view.ledger.rounding,
+        "details": {part: sizes for part, sizes in details.items() if sizes},
+        "pools": [[pool.reserved, pool.free, pool.largest_free] for pool in view.pools],
+        "peaks": view.peaks.phases["bytes"].tolist(),
+        "mark_peaks": dict(zip(view.peaks.label, view.peaks.marks["bytes"].tolist(), strict=True)),
+        "readings": 0 if view.summary is None else len(view.summary.label),
+        "lines": dict(zip(view.lines.site, view.lines.columns["bytes"].tolist(), strict=True)),
     }
 
 

@@ -1,6 +1,6 @@
 import './streams';
 import { decodeReport, textAt, textIn, unpackNotebook } from '..';
-import type { INumbers, IView } from '..';
+import type { INumbers, IStrings, IView } from '..';
 import { readFixture, reportFixture } from './fixture';
 
 interface IExpectedView {
@@ -17,6 +17,13 @@ interface IExpectedView {
   readonly column_sums: Record<string, number>;
   readonly output_shape: string[];
   readonly outside: Record<string, number>;
+  readonly rounding: number;
+  readonly details: Record<string, number[]>;
+  readonly pools: number[][];
+  readonly peaks: number[];
+  readonly mark_peaks: Record<string, number>;
+  readonly readings: number;
+  readonly lines: Record<string, number>;
 }
 
 const expected = readFixture('expected.json');
@@ -26,6 +33,11 @@ const report = decodeReport(json, buffers);
 
 function sum(values: Iterable<number> | undefined): number {
   return [...(values ?? [])].reduce((total, value) => total + value, 0);
+}
+
+function byName(names: IStrings | undefined, values: INumbers | undefined): object {
+  const rows = Array.from({ length: names?.length ?? 0 }, (_, row) => row);
+  return Object.fromEntries(rows.map(row => [names && textAt(names, row), values?.[row]]));
 }
 
 function atPeak(view: IView | undefined, column: INumbers | undefined): number | null {
@@ -81,6 +93,24 @@ describe('the report written by Python', () => {
         (_, row) => shape && textAt(shape, row)
       );
       expect(shapes).toEqual(want.output_shape);
+    }
+  );
+
+  it.each(views.map((view, index) => [index, view] as const))(
+    'has the answers of view %d',
+    (i, want) => {
+      const view = report.views[i];
+      const { ledger, pools, peaks, markPeaks, summary, lines } = view ?? {};
+      expect(ledger?.rounding).toBe(want.rounding);
+      const details = ledger?.parts
+        .filter(part => part.details.length > 0)
+        .map(part => [part.id, part.details.map(({ bytes }) => bytes)]);
+      expect(Object.fromEntries(details ?? [])).toEqual(want.details);
+      expect(pools?.map(pool => [pool.reserved, pool.free, pool.largestFree])).toEqual(want.pools);
+      expect([...(peaks?.bytes ?? [])]).toEqual(want.peaks);
+      expect(byName(markPeaks?.label, markPeaks?.bytes)).toEqual(want.mark_peaks);
+      expect(summary?.length ?? 0).toBe(want.readings);
+      expect(byName(lines?.site, lines?.bytes)).toEqual(want.lines);
     }
   );
 

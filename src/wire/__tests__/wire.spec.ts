@@ -1,5 +1,6 @@
 import { WireError, categoryId, decodeReport, decodeTimeline, textAt, textIn } from '..';
 import type { Json } from './encoder';
+import { Encoder } from './encoder';
 import { randomLayers, seeded } from './random';
 import type { IPayload } from './sample';
 import { samplePayload } from './sample';
@@ -150,6 +151,98 @@ describe('decodeReport', () => {
     expect(failure({ json: payload.json, buffers: changed })).toMatchObject({
       kind: 'malformed',
       where: 'layers'
+    });
+  });
+});
+
+describe('the answers of a view', () => {
+  const withAnswer = (key: string, value: unknown): IPayload =>
+    payloadWith(`views.0.${key}`, value);
+  const pool = {
+    pool: '',
+    small: true,
+    stream: '140234567890123456789',
+    reserved: 4,
+    allocated: 1,
+    pending: 1,
+    free: 2,
+    largest_free: 2,
+    splinters: 1,
+    segments: 1
+  };
+  const found = {
+    sentence: { en: 'Each step keeps 1 B more' },
+    step_bytes: 1,
+    bytes: 3,
+    steps: 3,
+    layer: 2,
+    category: 'activation',
+    site: 'train.py:1'
+  };
+
+  it('are none in an older payload', () => {
+    const { json, buffers } = samplePayload(ROOTS);
+    const [view] = decodeReport(json, buffers).views;
+    expect(view).toMatchObject({ pools: [], growth: [] });
+    expect([view?.peaks, view?.markPeaks, view?.summary, view?.lines]).toEqual(
+      Array.from({ length: 4 }, () => undefined)
+    );
+    expect(view?.ledger).toMatchObject({ rounding: 0, parts: [{ details: [] }] });
+    expect(view?.timeline.groups).toBeUndefined();
+  });
+
+  it('keep pointers that a number cannot hold', () => {
+    const { json, buffers } = withAnswer('pools', [pool]);
+    expect(decodeReport(json, buffers).views[0]?.pools[0]).toMatchObject({
+      stream: '140234567890123456789',
+      largestFree: 2
+    });
+  });
+
+  it('read the details of a part one level deep, whatever lies below', () => {
+    const deep = { id: 'cache.small', bytes: 1, certainty: 'measured', details: 'not read' };
+    const part = { id: 'cache', bytes: 1, certainty: 'measured', details: [deep] };
+    const { json, buffers } = withAnswer('ledger.parts', [part]);
+    expect(decodeReport(json, buffers).views[0]?.ledger.parts[0]?.details).toEqual([
+      { ...deep, details: [] }
+    ]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['pools', {}, 'pools'],
+    ['pools', [{ ...pool, small: 1 }], 'pools[0].small'],
+    ['pools', [{ ...pool, free: -1 }], 'pools[0].free'],
+    ['growth', [{ ...found, layer: 3 }], 'growth[0].layer'],
+    ['growth', [{ ...found, sentence: {} }], 'growth[0].sentence.en'],
+    ['growth', [{ ...found, steps: 0.5 }], 'growth[0].steps'],
+    ['peaks', {}, 'peaks.step'],
+    ['summary', { names: [] }, 'summary.readings'],
+    ['lines', { site: { values: ['a'], codes: 1 } }, 'lines.site.codes'],
+    ['ledger.rounding', -1, 'ledger.rounding'],
+    ['timeline.groups', { names: ['a'], bytes: [] }, 'timeline.groups.bytes']
+  ])('name the place of a wrong %s = %j', (key, value, where) => {
+    expect(failure(withAnswer(key, value))).toMatchObject({
+      kind: 'malformed',
+      where: `views[0].${where}`
+    });
+  });
+
+  it('refuse statistics that are not a row of names for each reading', () => {
+    const { json, buffers } = samplePayload(ROOTS);
+    const encoder = new Encoder();
+    encoder.buffers.push(...buffers);
+    const one = encoder.column([1]);
+    const readings = { cut: one, time_ns: one, kind: one, step: one, phase: one, number: one };
+    const summary = {
+      readings,
+      label: encoder.strings(['']),
+      names: ['a', 'b'],
+      values: encoder.column([1, 2, 3])
+    };
+    (json.views as Json[])[0] = { ...(json.views as Json[])[0], summary };
+    expect(failure({ json, buffers: encoder.buffers })).toMatchObject({
+      kind: 'malformed',
+      where: 'views[0].summary.values'
     });
   });
 });
