@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtrack.analysis.fragmentation import Fragmentation, fragmentation
+from memtrack.analysis.fragmentation import Fragmentation, fragmentation, fragmentation_when_full
 from memtrack.analysis.growth import Growth, growth_of
 from memtrack.analysis.layers import LayerTable, layer_table_of
 from memtrack.analysis.ledger import Ledger, ledger_of
@@ -23,7 +23,8 @@ class DeviceAnalysis:
     """One device (a row of `data.devices`) with its peak, and the ledger and layers at that peak.
 
     `by_category` are the bytes at the peak by category code. `fragmentation` is that of the peak too,
-    None where no history of segments tells; `nested` and `growth` are of the whole recording.
+    `when_full` that of the last request that failed, each None where no history of segments tells or
+    none failed; `nested` and `growth` are of the whole recording.
     """
 
     data: RecordingData
@@ -34,6 +35,7 @@ class DeviceAnalysis:
     layers: LayerTable
     timeline: Timeline
     fragmentation: Fragmentation | None
+    when_full: Fragmentation | None
     nested: NestedPeaks
     growth: Growth
 
@@ -60,6 +62,7 @@ def analyse_device(
             data, device, (0, data.cuts), buckets, levels, categories, max_allocations
         ),
         fragmentation=fragmentation(data, device, peak.cut),
+        when_full=fragmentation_when_full(data, device),
         nested=nested,
         growth=growth_of(data, device, levels),
     )

@@ -9,16 +9,17 @@ give back are the splinters: torch's `inactive_split`, counted for expandable se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from memtrack.allocator import Settings
-from memtrack.allocator.rules import is_small, page_size, round_size, segment_size
+from memtrack.allocator.rules import page_size
 from memtrack.analysis.layout import Layout, layout_at
-from memtrack.analysis.reserved import DEFAULT_POOL, Pool
+from memtrack.analysis.reserved import DEFAULT_POOL
+from memtrack.analysis.service import Service, serve
 from memtrack.analysis.totals import sum_by
-from memtrack.recording import RecordingData
+from memtrack.recording import EventKind, RecordingData
 from memtrack.recording.tables import Array
 
 
@@ -47,36 +48,6 @@ class PoolState:
     segments: int
     whole_free_segments: int
     expandable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """How the allocator would serve a request of `request` bytes, `rounded` to a block.
-
-    `pool`, `small` and `stream` say from which pool. `block` is the gap it would take, -1 when none
-    fits; then it takes `from_device` bytes from the device (0 otherwise), the least in an expandable
-    segment. `largest_free` and `free` are those of the pool, for comparison.
-    """
-
-    request: int
-    rounded: int
-    pool: str
-    small: bool
-    stream: int
-    block: int
-    largest_free: int
-    free: int
-    from_device: int
-
-    @property
-    def fits(self) -> bool:
-        """Whether a free block serves it."""
-        return self.block >= 0
-
-    @property
-    def is_fragmented(self) -> bool:
-        """Whether the pool has enough free bytes for it, but in no single piece."""
-        return not self.fits and self.free >= self.rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,23 +91,7 @@ class Fragmentation:
 
     def largest_free_for(self, request: int, stream: int = 0, pool: str = DEFAULT_POOL) -> Service:
         """Return how a request of `request` bytes would be served on a stream, after torch's rules."""
-        settings = self._settings
-        rounded = round_size(request, settings)
-        wanted = Pool(pool, is_small(rounded), stream)
-        gaps, tail = _gaps_of(self._layout, wanted)
-        fitting = gaps[_fits(gaps, rounded, settings)]
-        block = int(fitting.min()) if len(fitting) else -1
-        return Service(
-            request=request,
-            rounded=rounded,
-            pool=pool,
-            small=wanted.small,
-            stream=stream,
-            block=block,
-            largest_free=int(gaps.max(initial=0)),
-            free=int(gaps.sum()),
-            from_device=0 if block >= 0 else _from_device(rounded, tail, settings),
-        )
+        return serve(self._layout, self._settings, request, stream, pool)
 
 
 def fragmentation(
@@ -151,18 +106,29 @@ def fragmentation(
         return None
     settings = allocator_settings(data)
     unplaced = layout.blocks[(layout.block_range < 0) & ~layout.pending]
-    found = Fragmentation(
+    return Fragmentation(
         cut=cut,
         pools=_pool_states(data, layout, settings),
         unplaced=int(data.allocations["bytes"][unplaced].sum()),
-        served=None,
+        served=None if request is None else serve(layout, settings, request),
         _layout=layout,
         _settings=settings,
     )
-    if request is None:
-        return found
-    served = found.largest_free_for(request)
-    return Fragmentation(cut, found.pools, found.unplaced, served, layout, settings)
+
+
+def fragmentation_when_full(data: RecordingData, device: int) -> Fragmentation | None:
+    """Return the pools of a device at its last failed request, and how they met it (`served`).
+
+    By then the allocator had given its cache back. None where no request failed, or no history of
+    segments was recorded.
+    """
+    events = data.events
+    failed = np.flatnonzero((events["kind"] == EventKind.OOM) & (events["device"] == device))
+    found = fragmentation(data, device, int(failed[-1])) if len(failed) else None
+    if found is None:
+        return None
+    size, stream = (int(events[column][failed[-1]]) for column in ("bytes", "stream"))
+    return replace(found, served=found.largest_free_for(size, max(stream, 0)))
 
 
 def allocator_settings(data: RecordingData) -> Settings:
@@ -222,29 +188,3 @@ def _releasable(layout: Layout, whole: Array, settings: Settings) -> Array:
     first, end = -(-begin // page), (begin + layout.gap_bytes) // page
     pages = np.maximum(end - first, 0) * page
     return np.where(whole[row], layout.gap_bytes, np.where(ranges.expandable[row], pages, 0))
-
-
-def _gaps_of(layout: Layout, pool: Pool) -> tuple[Array, int]:
-    """Return the gaps of a pool, and the largest one at the end of an expandable range."""
-    ranges = layout.ranges
-    if pool not in ranges.pools:
-        return layout.gap_bytes[:0], 0
-    mine = ranges.pool[layout.gap_range] == list(ranges.pools).index(pool)
-    gaps, row = layout.gap_bytes[mine], layout.gap_range[mine]
-    reaches_end = layout.gap_start[mine] + gaps.astype(np.uint64) == ranges.end[row]
-    return gaps, int(gaps[reaches_end & ranges.expandable[row]].max(initial=0))
-
-
-def _fits(gaps: Array, rounded: int, settings: Settings) -> Array:
-    """Return which gaps may serve a block: large ones are not broken up for small requests."""
-    fits = gaps >= rounded
-    if rounded < settings.max_split_size:
-        return fits & (gaps < settings.max_split_size)
-    return fits & (gaps < rounded + settings.max_non_split_rounding)
-
-
-def _from_device(rounded: int, tail: int, settings: Settings) -> int:
-    if not settings.expandable_segments:
-        return segment_size(rounded, settings)
-    page = page_size(is_small(rounded), settings)
-    return -(-(rounded - min(tail, rounded)) // page) * page

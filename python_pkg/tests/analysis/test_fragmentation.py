@@ -6,9 +6,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_recordings import recordings
 from slow_twin import SlowTwin
-from synthetic import Category, PhaseKind, Script
+from synthetic import Category, EventKind, PhaseKind, Script
 
-from memtrack.analysis import allocated, fragmentation, reserved_by_pool, timeline
+from memtrack.analysis import (
+    allocated,
+    fragmentation,
+    fragmentation_when_full,
+    reserved_by_pool,
+    timeline,
+)
 from memtrack.analysis.reserved import Pool, reserved
 
 MIB = 1 << 20
@@ -192,6 +198,22 @@ def test_a_block_outside_all_segments_is_counted_apart():
     data = made.build(source="allocator")
     found = fragmentation(data, 0, data.cuts)
     assert (found.unplaced, found.pools[0].allocated, found.reserved) == (512, 0, 20 * MIB)
+
+
+def test_a_request_that_failed_is_measured_against_the_pools_of_that_moment():
+    made, _ = script()
+    blocks = [block(made, i * 4 * MIB, 4 * MIB) for i in range(5)]
+    made.free(blocks[1])
+    made.free(blocks[3])
+    assert fragmentation_when_full(made.build(source="allocator"), 0) is None
+    made.segment(EventKind.OOM, 7 * MIB)
+    made.free(blocks[2])
+    made.device("cuda", 1)
+    data = made.build(source="allocator")
+    found = fragmentation_when_full(data, 0)
+    assert (found.cut, found.served.request, found.served.is_fragmented) == (8, 7 * MIB, True)
+    assert found.served.largest_free == 4 * MIB
+    assert fragmentation_when_full(data, 1) is None
 
 
 def test_without_a_history_of_segments_there_is_no_answer():
