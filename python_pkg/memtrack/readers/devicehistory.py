@@ -57,7 +57,6 @@ def device_history(
     entries = traces[device] if device < len(traces) else ()
     whole_trace = read_trace(entries, frames)
     trace, turns = in_turns(whole_trace)
-    trace.read_sizes(entries, turns.orphans)
     final = segments_of(snapshot.get("segments"), device)
     settings = Settings.from_snapshot(snapshot.get("allocator_settings"))
     at_end = read_blocks(final, frames)

@@ -85,11 +85,13 @@ class Turns:
 def in_turns(trace: Trace) -> tuple[Trace, Turns]:
     """Return the trace without what has no counterpart, and its turns.
 
-    Completions of frees that the trace leaves out are the frees.
+    Completions of frees that the trace leaves out are the frees. The first event is no such one: it
+    completes what was freed before the trace was cut.
     """
     kind = trace.kind
     if not (kind == _FREE).any():
         trace.kind = np.where(kind == _COMPLETED, _FREE, kind).astype(np.uint8)
+        trace.kind[:1] = kind[:1]
     turns = Turns.of(trace)
     frees = turns.events(_COMPLETED, before=_ALLOC)
     if len(frees):

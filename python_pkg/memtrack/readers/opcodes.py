@@ -24,7 +24,7 @@ _COUNTED = {
 _PUT_LINE, _LONG_BINPUT, _STOP = b"pr."
 
 
-def asks_for_too_much(pickled: bytes) -> bool:
+def claims_too_much(pickled: bytes) -> bool:
     """Return whether it claims a length, or stores at a place, beyond its own end.
 
     What else is wrong with it is fine here: loading it will tell.

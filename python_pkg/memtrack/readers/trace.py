@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from memtrack.readers.bulk import CUT, MixedTrace, Run
 from memtrack.readers.stacks import FrameReader
 from memtrack.recording.categories import EventKind
 from memtrack.recording.tables import Array
@@ -44,13 +45,14 @@ LARGEST_SIZE = 1 << 55
 _SKIPPED = 255
 _CODES = {**{action: int(kind) for action, kind in ACTIONS.items()}, "snapshot": _SKIPPED}
 _FREE, _COMPLETED = int(EventKind.FREE), int(EventKind.FREE_COMPLETED)
+_RUN_KINDS = np.array([int(ACTIONS[action]) for action in CUT], dtype=np.uint8)
 _OF_SEGMENTS = np.zeros(256, dtype=bool)
 _OF_SEGMENTS[list(map(int, SEGMENT_KINDS))] = True
 _OWNING = _OF_SEGMENTS.copy()
 _OWNING[[int(EventKind.ALLOC), int(EventKind.OOM)]] = True
 
 Entry = Mapping[str, Any]
-COLUMNS = ("kind", "address", "size", "time_us", "stream", "stack", "entry")
+COLUMNS = ("kind", "address", "size", "time_us", "stream", "stack")
 
 
 class NotASnapshot(Exception):
@@ -61,10 +63,9 @@ class NotASnapshot(Exception):
 class Trace:
     """Columns of the events that count, in their order.
 
-    `size` is what was asked for (ALLOC), else the segment's or the range's; of frees it is read only
-    where it is needed, see `read_sizes`. `time_us` is since the epoch, 0 where the torch was too old
-    to tell. `stream` and `stack` are told at ALLOC and SEGMENT_*, else 0 and -1. `entry` is the place
-    in the snapshot's list. `pools` are the ids of private pools by event, where told.
+    `size` is what was asked for (ALLOC, FREE), else the segment's or the range's. `time_us` is since
+    the epoch, 0 where the torch was too old to tell. `stream` and `stack` are told at ALLOC and
+    SEGMENT_* at least. `pools` are the ids of private pools by event, where told.
     """
 
     kind: Array
@@ -73,7 +74,6 @@ class Trace:
     time_us: Array
     stream: Array
     stack: Array
-    entry: Array
     pools: dict[int, str]
 
     def __len__(self) -> int:
@@ -85,17 +85,16 @@ class Trace:
         pools = {int(place[row]): name for row, name in self.pools.items()}
         return Trace(**{name: getattr(self, name)[kept] for name in COLUMNS}, pools=pools)
 
-    def read_sizes(self, entries: Sequence[Entry], events: Array) -> None:
-        """Fill in the sizes of some events from the entries that the trace was read from."""
-        found = [entries[place] for place in self.entry[events].tolist()]
-        self.size[events] = column(found, "size", "i8")
-
 
 def read_trace(entries: Sequence[Entry], frames: FrameReader) -> Trace:
     """Return the columns of a trace."""
     reader = _Reader(frames)
-    for start in range(0, len(entries), CHUNK):
-        reader.take(start, entries[start : start + CHUNK])
+    for part in entries.parts() if isinstance(entries, MixedTrace) else (entries,):
+        if isinstance(part, Run):
+            reader.take_run(part)
+            continue
+        for start in range(0, len(part), CHUNK):
+            reader.take(part[start : start + CHUNK])
     return reader.trace()
 
 
@@ -106,25 +105,38 @@ class _Reader:
         self._pools: dict[int, str] = {}
         self._count = 0
         self._last = (_SKIPPED, 0)  # kind and address of the latest event
+        self._stacks: Array | None = None  # of the lists of frames of runs, which share them
 
-    def take(self, start: int, chunk: Sequence[Entry]) -> None:
+    def take(self, chunk: Sequence[Entry]) -> None:
         kind = _kinds(chunk)
         address = column(chunk, "addr", "u8")
         places = self._wanted(kind, address)
         kind, address = kind[places], address[places]
-        time_us = column(_at(chunk, places), "time_us", "i8")
+        kept = _at(chunk, places)
         owning = np.flatnonzero(_OWNING[kind])
         owners = _at(chunk, places[owning])
-        size = np.zeros(len(places), dtype=np.int64)
-        size[owning] = column(owners, "size", "i8")
         stream = np.zeros(len(places), dtype=np.int64)
         stream[owning] = column(owners, "stream", "i8")
         stack = np.full(len(places), -1, dtype=np.int32)
         stack[owning] = self._frames.stacks_of(_frames_of(owners))
         for place in np.flatnonzero(_OF_SEGMENTS[kind]).tolist():
-            self._pools[self._count + place] = pool_name(chunk[places[place]].get("pool_id"))
-        self._parts.append((kind, address, size, time_us, stream, stack, places + start))
-        self._count += len(places)
+            self._pools[self._count + place] = pool_name(kept[place].get("pool_id"))
+        size, time_us = column(kept, "size", "i8"), column(kept, "time_us", "i8")
+        self._add(kind, address, size, time_us, stream, stack)
+
+    def take_run(self, run: Run) -> None:
+        kind = _RUN_KINDS[run.action]
+        places = self._wanted(kind, run.addr)
+        if self._stacks is None:
+            stacks = [self._frames.stack(frames) for frames in run.frames]
+            self._stacks = np.array([*stacks, -1], dtype=np.int32)
+        numbers = (run.addr, *(_below_2_63(n) for n in (run.size, run.time_us, run.stream)))
+        stack = self._stacks[run.frame]
+        self._add(kind[places], *(values[places] for values in (*numbers, stack)))
+
+    def _add(self, *columns: Array) -> None:
+        self._parts.append(columns)
+        self._count += len(columns[0])
 
     def _wanted(self, kind: Array, address: Array) -> Array:
         """Return which entries are kept: known ones, completions only if something came between."""
@@ -137,7 +149,7 @@ class _Reader:
         return np.flatnonzero(wanted)
 
     def trace(self) -> Trace:
-        types = ("u1", "u8", "i8", "i8", "i8", "i4", "i8")
+        types = ("u1", "u8", "i8", "i8", "i8", "i4")
         empty = tuple(np.zeros(0, dtype=dtype) for dtype in types)
         columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
         pools = {row: name for row, name in self._pools.items() if name}
@@ -150,6 +162,10 @@ def _at(chunk: Sequence[Entry], places: Array) -> Sequence[Entry]:
         return [chunk[place] for place in places.tolist()]
     found: Sequence[Entry] = itemgetter(*places.tolist())(chunk)
     return found
+
+
+def _below_2_63(numbers: Array) -> Array:
+    return np.asarray(np.minimum(numbers, np.uint64((1 << 63) - 1)).astype(np.int64))
 
 
 def _kinds(chunk: Sequence[Entry]) -> Array:

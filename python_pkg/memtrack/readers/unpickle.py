@@ -10,23 +10,24 @@ import gc
 import gzip
 import io
 import lzma
-import os
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from memtrack.errors import UnreadableFile
 from memtrack.i18n import Text, text
-from memtrack.readers.opcodes import asks_for_too_much
+from memtrack.readers.bulk import load_in_bulk
+from memtrack.readers.opcodes import claims_too_much
 from memtrack.units import format_bytes
 
 LARGEST_UNPACKED = 4 << 30
 """Bytes that a compressed file may hold: some forty million events, which fill 24 GB once loaded. A
 file of a few megabytes that holds more was made to fill the memory of its reader."""
-MOST_SCANNED = 1 << 20
-"""Bytes up to which a pickle is looked through before it is loaded; larger ones would take seconds."""
+SMALLEST_BULK = 1 << 20
+"""Bytes from which the entries of traces are read in bulk. Smaller pickles are looked through instead
+before they are loaded; that would take seconds for larger ones."""
 
 Opener = Callable[[Path], io.BufferedIOBase]
 PACKED: dict[bytes, Opener] = {
@@ -72,7 +73,8 @@ def load_plain(path: Path) -> Any:
     """
     try:
         with _opened(path) as file, collector_off():
-            return _PlainUnpickler(file).load()
+            content = file.read()
+            return _loaded(content)
     except _Refused as refused:
         raise _unreadable(
             text(
@@ -97,6 +99,19 @@ def load_plain(path: Path) -> Any:
         raise _damaged(path) from error
     except Exception as error:  # damage can surface as any error, says the pickle module
         raise _damaged(path) from error
+
+
+def _loaded(content: bytes) -> Any:
+    if len(content) >= SMALLEST_BULK:
+        with suppress(Exception):  # whatever it is, loading as usual will tell
+            return load_in_bulk(content, _load)
+    elif claims_too_much(content):
+        raise pickle.UnpicklingError("it claims more than it holds")
+    return _load(io.BytesIO(content))
+
+
+def _load(file: io.BytesIO) -> Any:
+    return _PlainUnpickler(file).load()
 
 
 def _unreadable(sentence: Text, hint: Text | str = "") -> UnreadableFile:
@@ -132,22 +147,10 @@ def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
         plain.seek(0)
         opener = opener_of(head)
         if opener is None:
-            yield _looked_through(plain, os.fstat(plain.fileno()).st_size)
+            yield plain
             return
     with opener(path) as packed:
-        yield _looked_through(io.BufferedReader(_Bounded(packed), 1 << 18), None)
-
-
-def _looked_through(file: io.BufferedReader, size: int | None) -> io.BufferedIOBase:
-    """Return the file, or the whole of a small one once it is known to ask for no absurd memory."""
-    if size is not None and size > MOST_SCANNED:
-        return file
-    start = file.read(MOST_SCANNED + 1)
-    if len(start) > MOST_SCANNED:
-        return io.BufferedReader(_Chained(start, file), 1 << 18)
-    if asks_for_too_much(start):
-        raise pickle.UnpicklingError("it numbers more than it holds")
-    return io.BytesIO(start)
+        yield io.BufferedReader(_Bounded(packed), 1 << 18)
 
 
 class _Bounded(io.RawIOBase):
@@ -169,24 +172,3 @@ class _Bounded(io.RawIOBase):
             raise _TooLarge
         buffer[: len(data)] = data
         return len(data)
-
-
-class _Chained(io.RawIOBase):
-    """Bytes that were read already, then the rest of the file."""
-
-    def __init__(self, start: bytes, rest: io.BufferedReader) -> None:
-        self._start = memoryview(start)
-        self._rest = rest
-
-    def readable(self) -> bool:
-        """Whether it can be read: always."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill `buffer`; return how many bytes there were."""
-        if len(self._start):
-            count = min(len(buffer), len(self._start))
-            buffer[:count] = self._start[:count]
-            self._start = self._start[count:]
-            return count
-        return self._rest.readinto(buffer)

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from snapshot_writer import MIB, WritingAllocator
 
@@ -70,6 +70,14 @@ def levels_of(found):
     return list(zip(*sums, strict=True))
 
 
+def cut_at(allocator, first):
+    """Return where to cut a trace, so that its frees can be told from their completions."""
+    first = min(first, len(allocator.trace))
+    actions = {entry["action"] for entry in allocator.trace[first:]}
+    assume("free_requested" in actions or "free_completed" not in actions)
+    return first
+
+
 def expected_levels(allocator, first):
     """Return the same from the allocator; a completion that is no event changes neither figure."""
     kept = kept_entries(allocator.trace[first:])
@@ -93,7 +101,7 @@ def test_with_the_segments_at_its_beginning_a_cut_trace_gives_every_level(
     allocator, then = run(actions, expandable, stop)
     if then is None:
         return
-    first, initial = then
+    first, initial = cut_at(allocator, then[0]), then[1]
     found = history(allocator.snapshot(first), initial)
     assert levels_of(found) == expected_levels(allocator, first)
 
@@ -102,7 +110,7 @@ def test_with_the_segments_at_its_beginning_a_cut_trace_gives_every_level(
 @given(st.lists(_action, min_size=1, max_size=60), st.booleans(), st.integers(0, 100))
 def test_a_trace_that_lost_its_beginning_gives_reserved_exactly(actions, expandable, first):
     allocator, _ = run(actions, expandable)
-    first = min(first, len(allocator.trace))
+    first = cut_at(allocator, first)
     found = history(allocator.snapshot(first))
     levels, expected = levels_of(found), expected_levels(allocator, first)
     assert [reserved for _, reserved in levels] == [reserved for _, reserved in expected]
@@ -119,7 +127,7 @@ def test_a_trace_that_lost_its_beginning_gives_reserved_exactly(actions, expanda
 @given(st.lists(_action, min_size=1, max_size=60))
 def test_expandable_segments_waste_nothing_so_even_a_cut_trace_is_exact(actions):
     allocator, _ = run(actions, expandable=True)
-    first = len(allocator.trace) // 2
+    first = cut_at(allocator, len(allocator.trace) // 2)
     assert levels_of(history(allocator.snapshot(first))) == expected_levels(allocator, first)
 
 
@@ -198,6 +206,14 @@ def test_a_trace_without_one_of_the_two_events_of_a_free(dropped):
     assert (found.events["kind"] == EventKind.FREE).sum() == 2
     assert found.torn == 0
     assert levels_of(found)[-1] == (0, 22 * MIB)
+
+
+def test_a_trace_cut_between_the_two_events_of_a_free_does_not_count_it():
+    allocator = WritingAllocator()
+    allocator.free(allocator.malloc(512))
+    found = history(allocator.snapshot(first=3))
+    assert found.events["kind"].tolist() == [EventKind.FREE_COMPLETED]
+    assert levels_of(found) == [(0, 2 * MIB)] * 2
 
 
 def test_events_without_counterpart_are_left_out_and_counted():

@@ -375,7 +375,7 @@ def test_sizes_that_a_pickle_only_claims_are_not_believed(tmp_path, content):
 
 
 def test_large_files_come_through_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpickle, "MOST_SCANNED", 1000)
+    monkeypatch.setattr(unpickle, "SMALLEST_BULK", 1000)
     content = pickle.dumps(a_run().snapshot(), protocol=2)
     for pack in (bytes, gzip.compress, lzma.compress):
         (tmp_path / "x.pickle").write_bytes(pack(content))
