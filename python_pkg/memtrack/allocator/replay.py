@@ -4,7 +4,8 @@ Without other settings or a capacity the replay is of the run *as recorded*: it 
 that was there, and what the trace gave back to the device is given back. The difference to what was
 recorded then tells how far the simulator can be trusted for this run. Otherwise it is a *what if*:
 what was alive at the start is requested anew, the allocator's own releases are left to the simulator,
-and only those the user asked for (`empty_cache`) are kept.
+and only those the user asked for (`empty_cache`) are kept. A trace does not tell the two apart; how
+they are told is in `_is_asked_for`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memtrack.allocator.seed import (
     seed_as_recorded,
     segment_addresses,
 )
-from memtrack.allocator.settings import Settings
+from memtrack.allocator.settings import UNLIMITED, Settings
 from memtrack.allocator.simulator import CachingAllocator, SimulatedOutOfMemory
 from memtrack.recording.categories import EventKind
 from memtrack.recording.data import RecordingData
@@ -102,7 +103,8 @@ def replay(
         seed = (seed_as_recorded if as_recorded else seed_anew)(data, device, allocator)
     except SimulatedOutOfMemory:
         return _result(data, device, allocator, "layout", [], ([], []), 0)
-    run = _Run(data, device, allocator, seed, as_recorded)
+    asked = None if as_recorded else _asked_for(data, device)
+    run = _Run(data, device, allocator, seed, asked)
     before = (allocator.reserved, allocator.allocated)
     failed = run.go()
     levels = ([before[0], *run.reserved], [before[1], *run.allocated])
@@ -138,11 +140,14 @@ class _Run:
         device: int,
         allocator: CachingAllocator,
         seed: Seed,
-        as_recorded: bool,
+        asked: set[int] | None,
     ) -> None:
         self.allocator = allocator
         self.live: dict[int, Block] = dict(seed.live)
-        self.as_recorded = as_recorded
+        self.asked = asked
+        """Releases to replay as `empty_cache`, by their first event; None: the run is as recorded."""
+        self.found: set[int] = set()
+        """Of a run as recorded, the releases that the user must have asked for."""
         self.rows = np.flatnonzero(data.events["device"] == device)
         self.events = data.events
         self.places = segment_addresses(data, device)
@@ -151,6 +156,10 @@ class _Run:
         self.reserved: list[int] = []
         self.allocated: list[int] = []
         done = self.events["kind"] == _COMPLETED
+        reserved = recorded_reserved(data, device)
+        collects = allocator.settings.garbage_collection_threshold > 0
+        self.most = 0 if reserved is None or collects else int(reserved.max())
+        """Bytes that the device is known to give: the most that was reserved."""
         self.late = set(self.events["allocation"][done].tolist())
         self.waiting: dict[int, tuple[Block, int]] = {}
 
@@ -200,21 +209,84 @@ class _Run:
         row = int(self.rows[place])
         return self.places.get(row, -1), int(self.events["bytes"][row])
 
+    def _is_asked_for(self, end: int, kinds: list[int]) -> bool:
+        """Whether a release that ends before `end` was the user's: nobody was in need of memory.
+
+        The allocator gives memory back before it asks for more, or fails. What is asked of the device
+        just after can still be a coincidence: if all of it would have been less than was reserved at
+        another time, if the cache had room for what was wanted, or if it is for a private pool, for
+        which the cache is never given back (a graph's capture begins with an `empty_cache`).
+        """
+        if end == len(kinds) or kinds[end] not in (*_TAKEN, EventKind.OOM):
+            return True
+        level = self.allocator.reserved
+        while end < len(kinds) and kinds[end] in _TAKEN:
+            level += self._place(end)[1]
+            end += 1
+        if level <= self.most and kinds[end - 1] in _TAKEN:
+            return True
+        if end == len(kinds) or kinds[end] != _ALLOC:
+            return False
+        row = int(self.rows[end])
+        size = self.requested[int(self.events["allocation"][row])]
+        stream = max(int(self.events["stream"][row]), 0)
+        if self.pools is not None and self.pools[end] is not None:
+            return True
+        return self.allocator.has_room(size, stream)
+
     def _give_back(self, first: int, kinds: list[int]) -> None:
         """Replay a run of releases that begins at `first`: of the cache, or of some segments."""
         end = first
         while end < len(kinds) and kinds[end] in _GIVEN_BACK:
             end += 1
-        # The allocator gives memory back before it asks for more, or fails; the user just so.
-        asked_for = end == len(kinds) or kinds[end] not in (*_TAKEN, EventKind.OOM)
-        if not self.as_recorded:
-            if asked_for:
+        row = int(self.rows[first])
+        if self.asked is not None:
+            if row in self.asked:
                 self.allocator.empty_cache()
             return
+        if self._is_asked_for(end, kinds):
+            self.found.add(row)
         whole = all(kind == EventKind.SEGMENT_FREE for kind in kinds[first:end])
         addresses = [self._place(place)[0] for place in range(first, end)]
         if not (whole and all(map(self.allocator.release_at, addresses))):
             self.allocator.empty_cache()
+
+
+def _asked_for(data: RecordingData, device: int) -> set[int]:
+    """Return the first events of the releases that were calls of `empty_cache`.
+
+    Where the run is known to have had no retry all of them were.
+    """
+    events = data.events
+    rows = np.flatnonzero(events["device"] == device)
+    released = np.isin(events["kind"][rows], _GIVEN_BACK)
+    if not released.any():
+        return set()
+    if _had_no_retry(data, device):
+        first = released & ~np.concatenate(([False], released[:-1]))
+        return set(rows[first].tolist())
+    allocator = CachingAllocator(recorded_settings(data))
+    run = _Run(data, device, allocator, seed_as_recorded(data, device, allocator), None)
+    run.go()
+    return run.found
+
+
+def _had_no_retry(data: RecordingData, device: int) -> bool:
+    """Whether the allocator's own statistics say that it never had to give back its cache."""
+    mine = np.flatnonzero(data.readings["device"] == device)
+    settings = recorded_settings(data)
+    if (
+        len(mine) < 2
+        or settings.garbage_collection_threshold
+        or settings.max_split_size < UNLIMITED
+    ):
+        return False
+    names = [i for i, name in enumerate(data.strings) if name == "num_alloc_retries"]
+    rows = np.flatnonzero(np.isin(data.statistics["name"], names))
+    readings = data.statistics["reading"][rows].tolist()
+    counted = dict(zip(readings, data.statistics["value"][rows].tolist(), strict=True))
+    first, last = (counted.get(int(row), 0) for row in (mine[0], mine[-1]))
+    return bool(first == last)
 
 
 def _pools(data: RecordingData, device: int, rows: Array) -> list[Hashable] | None:

@@ -150,6 +150,12 @@ class CachingAllocator(Reserve):
             if group.pool.identifier in self._freeable:
                 self._release_all(group)
 
+    def has_room(self, size: int, stream: int = 0, pool: Hashable = None) -> bool:
+        """Whether the cache can serve a request, so that nothing is asked of the device."""
+        rounded = rules.round_size(size, self.settings)
+        group = self._groups.get((pool, rounded <= rules.SMALL_SIZE, stream))
+        return group is not None and self._fit(group, rounded) >= 0
+
     def release_pool(self, pool: Hashable) -> None:
         """Say that the graphs of a private pool are gone: its cached memory may be given back."""
         self._freeable.add(pool)
@@ -163,18 +169,25 @@ class CachingAllocator(Reserve):
 
     def _cached(self, group: Group, rounded: int) -> Block | None:
         """Take the best fit off the free list (get_free_block)."""
-        keys, blocks = group.keys, group.blocks
         if self._collects:
             group.pool.searches += 1
-        place = bisect_left(keys, rounded << ADDRESS_BITS)
-        if place == len(keys):
+        place = self._fit(group, rounded)
+        if place < 0:
             return None
+        del group.keys[place]
+        return group.blocks.pop(place)
+
+    def _fit(self, group: Group, rounded: int) -> int:
+        """Return the place of the best fit on the free list, -1 where there is none."""
+        place = bisect_left(group.keys, rounded << ADDRESS_BITS)
+        if place == len(group.keys):
+            return -1
+        blocks = group.blocks
         if not self._plain or blocks[place].segment.expandable:
             place = self._choose(blocks, place)
             if place < 0 or self._too_large(blocks[place].size, rounded):
-                return None
-        del keys[place]
-        return blocks.pop(place)
+                return -1
+        return place
 
     def _choose(self, blocks: list[Block], place: int) -> int:
         """Return which block to take, from the best fit on; -1: none of them."""

@@ -19,9 +19,10 @@ def test_what_was_recorded_is_replayed_exactly(tape):
     data.self_check()
     done = replay(data, 0)
     assert done.start in ("nothing", "layout") and done.complete and done.failed == -1
-    assert (done.reserved[done.settled] == done.recorded[done.settled]).all()
+    recorded = np.zeros(data.cuts + 1) if done.recorded is None else done.recorded
+    assert (done.reserved[done.settled] == recorded[done.settled]).all()
     assert done.worst in (0.0, None)
-    assert int(done.recorded[-1]) == tape.allocator.reserved
+    assert int(recorded[-1]) == tape.allocator.reserved
     assert int(done.allocated[-1]) == tape.allocator.allocated
 
 
@@ -65,6 +66,50 @@ def test_only_what_the_user_gave_back_is_given_back_again():
     assert replay(data, 0).reserved.tolist()[-1] == 2 * MIB
     roomy = replay(data, 0, Settings())
     assert roomy.peak == (2 + 60 + 80) * MIB and roomy.reserved.tolist()[-1] == 2 * MIB
+
+
+def test_a_release_is_the_users_where_the_cache_had_room_for_what_followed():
+    tape = Tape(Settings())
+    tape.begin()
+    tape.free(tape.malloc(60 * MIB))
+    tape.allocator.empty_cache()
+    tape.free(tape.malloc(20 * MIB))
+    data = tape.build()
+    assert replay(data, 0, Settings()).reserved.tolist()[-1] == 20 * MIB
+
+
+def test_a_release_is_the_users_where_more_was_reserved_at_another_time():
+    tape = Tape(Settings())
+    tape.begin()
+    tape.free(tape.malloc(60 * MIB))
+    tape.allocator.empty_cache()
+    larger = tape.malloc(80 * MIB)
+    for block in (larger, tape.malloc(70 * MIB)):
+        tape.free(block)
+    assert replay(tape.build(), 0, Settings()).reserved.tolist()[-1] == 150 * MIB
+
+
+def test_a_release_before_a_capture_is_the_users():
+    tape = Tape(Settings())
+    tape.begin()
+    tape.free(tape.malloc(60 * MIB))
+    tape.allocator.empty_cache()
+    tape.free(tape.malloc(80 * MIB, pool="0.1"))
+    assert replay(tape.build(), 0, Settings()).reserved.tolist()[-1] == 80 * MIB
+
+
+@pytest.mark.parametrize(("retries", "reserved"), [(0, 80), (1, 140)])
+def test_a_run_without_a_retry_has_only_releases_of_the_users(retries, reserved):
+    tape = Tape(Settings())
+    tape.begin()
+    tape.free(tape.malloc(60 * MIB))
+    tape.allocator.empty_cache()
+    tape.free(tape.malloc(80 * MIB))  # more than there was in the cache
+    name = tape.builder.strings.add("num_alloc_retries")
+    for value in (3, 3 + retries):
+        row = tape.builder["readings"].add(cut=0, time_ns=0, device=0, kind=0)
+        tape.builder["statistics"].add(reading=row, name=name, value=value)
+    assert replay(tape.build(), 0, Settings()).reserved.tolist()[-1] == reserved * MIB
 
 
 def test_blocks_whose_segment_nobody_saw_are_a_guess():
