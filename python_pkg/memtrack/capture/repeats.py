@@ -70,13 +70,16 @@ class Match:
     def moved(self, cuts: Array) -> Array:
         """Return cuts of the known pass as cuts of its repeat, -1 outside the stretches alike.
 
-        A cut is placed by how many blocks its stretch has made before it.
+        A cut is placed after as many blocks of its stretch as came before it, and after as many
+        releases since the last of them as there is room for.
         """
         moved = np.full(len(cuts), -1, dtype=np.int64)
         for known, repeat in self.stretches:
             inside = (moved < 0) & (cuts >= known.start) & (cuts <= known.end)
             made = np.searchsorted(known.made_at, cuts[inside])
-            moved[inside] = np.append(repeat.start, repeat.made_at + 1)[made]
+            since = cuts[inside] - np.append(known.start, known.made_at + 1)[made]
+            place = np.append(repeat.start, repeat.made_at + 1)[made] + since
+            moved[inside] = np.minimum(place, np.append(repeat.made_at, repeat.end)[made])
         return moved
 
 
@@ -256,6 +259,9 @@ def _calls_again(calls: Columns, phases: Columns, match: Match, base: int) -> Co
     again = {name: values[rows].copy() for name, values in calls.items()}
     for name in _CUTS:
         again[name] = match.moved(again[name])
+    ran = (again["backward_start"] >= 0) & (again["backward_end"] >= 0)
+    for name in ("backward_start", "backward_end"):
+        again[name] = np.where(ran, again[name], -1)
     for name in _TIMES:
         again[name][:] = -1
     again["parent"] = _row_in(match, base, again["parent"])
