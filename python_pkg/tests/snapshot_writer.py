@@ -5,6 +5,10 @@ of their addresses; any fitting block is taken, as the caller chooses, split by 
 `levels[i]` is (allocated, reserved) before entry i of the trace, the last one after all.
 """
 
+from memtrack.errors import UnreadableFile
+from memtrack.readers import open_recording
+from memtrack.recording import RecordingData
+
 MIB = 1 << 20
 FREE, LIVE, PENDING = "inactive", "active_allocated", "active_pending_free"
 
@@ -186,3 +190,18 @@ class WritingAllocator:
             "device_traces": traces,
             "allocator_settings": settings,
         }
+
+
+def check_any(content, folder):
+    """Open whatever bytes: a recording in which every law holds, or one line that refuses them."""
+    path = folder / "any.pickle"
+    path.write_bytes(content)
+    try:
+        data = open_recording(path)
+    except UnreadableFile as error:
+        refused = str(error)
+    else:
+        assert isinstance(data, RecordingData)
+        data.self_check()
+        return
+    assert "\n" not in refused

@@ -64,8 +64,8 @@ class MixedTrace(list[Any]):
 class Run:
     """Entries that stood next to each other, as columns.
 
-    `action` is an index into `CUT`; `frame` one into `frames`, the lists of frames of the whole file,
-    -1 for frees, whose frames are not read.
+    `action` is an index into `CUT`; `frame` one into `frames`, the lists of frames of all runs, -1 for
+    frees, whose frames are not read.
     """
 
     action: Array
@@ -332,11 +332,12 @@ class _Entries:
 
     def runs(self, ends: Array, table: Sequence[Any]) -> list[Run]:
         """Return the runs, given what `cut_out` has asked for."""
-        frames = self._tails.lists(table)
-        columns = self._columns
-        if (columns["frame"] >= 0).any():
-            used = np.unique(columns["frame"][columns["frame"] >= 0])
-            if not all(isinstance(frames[row], list) for row in used.tolist()):
+        columns, told = self._columns, self._tails.lists(table)
+        used = np.unique(columns["frame"][columns["frame"] >= 0]).tolist()
+        frames: list[Any] = [None] * len(told)  # those of frees are not needed
+        for row in used:
+            frames[row] = told[row]
+            if not isinstance(told[row], list):
                 raise Unexpected  # the list itself was cut out
         names = ("action", *_NUMBERS, "frame")
         edges = pairwise([0, *ends.tolist()])

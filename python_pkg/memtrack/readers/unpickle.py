@@ -26,8 +26,9 @@ LARGEST_UNPACKED = 4 << 30
 """Bytes that a compressed file may hold: some forty million events, which fill 24 GB once loaded. A
 file of a few megabytes that holds more was made to fill the memory of its reader."""
 SMALLEST_BULK = 1 << 20
-"""Bytes from which the entries of traces are read in bulk. Smaller pickles are looked through instead
-before they are loaded; that would take seconds for larger ones."""
+"""Bytes from which the entries of traces are read in bulk."""
+MOST_SCANNED = 1 << 20
+"""Bytes up to which a pickle is looked through before it is loaded; larger ones would take seconds."""
 
 Opener = Callable[[Path], io.BufferedIOBase]
 PACKED: dict[bytes, Opener] = {
@@ -102,11 +103,11 @@ def load_plain(path: Path) -> Any:
 
 
 def _loaded(content: bytes) -> Any:
+    if len(content) <= MOST_SCANNED and claims_too_much(content):
+        raise pickle.UnpicklingError("it claims more than it holds")
     if len(content) >= SMALLEST_BULK:
         with suppress(Exception):  # whatever it is, loading as usual will tell
             return load_in_bulk(content, _load)
-    elif claims_too_much(content):
-        raise pickle.UnpicklingError("it claims more than it holds")
     return _load(io.BytesIO(content))
 
 

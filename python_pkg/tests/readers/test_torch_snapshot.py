@@ -14,13 +14,13 @@ import pytest
 from checks import check_recording
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from snapshot_writer import MIB, WritingAllocator
+from snapshot_writer import MIB, WritingAllocator, check_any
 
 from memtrack.analysis import allocated
 from memtrack.cli import main
 from memtrack.errors import UnreadableFile
 from memtrack.readers import open_recording, unpickle
-from memtrack.recording import EventKind, RecordingData
+from memtrack.recording import EventKind
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "snapshots"
 PEAKS = {  # allocated_bytes.all.peak of the process that wrote the file
@@ -405,20 +405,6 @@ def test_the_command_line_tells_in_one_line_and_ends_with_2(tmp_path, capsys, mo
 
 
 # ---------------------------------------------------------------------------- any bytes at all
-
-
-def check_any(content, folder):
-    path = folder / "any.pickle"
-    path.write_bytes(content)
-    try:
-        data = open_recording(path)
-    except UnreadableFile as error:
-        refused = str(error)
-    else:
-        assert isinstance(data, RecordingData)
-        data.self_check()
-        return
-    assert "\n" not in refused
 
 
 @pytest.fixture(scope="module")
