@@ -20,6 +20,8 @@ SHARE_OF_A_SITE = 0.05
 SHARE_OF_CACHE = 0.1
 SHARE_OF_SPLINTERS = 0.5
 """Of the cache: with more, `empty_cache` is of little help."""
+LEAST_SPLINTERS = 64 << 20
+"""The rest of a segment or two: every run has as much."""
 
 
 def is_unstructured(analysis: DeviceAnalysis) -> bool:
@@ -106,7 +108,7 @@ def cached(analysis: DeviceAnalysis) -> Text | None:
     if cache < SHARE_OF_CACHE * (cache + analysis.peak.bytes):
         return None
     found = analysis.fragmentation
-    if found is None or found.splinters < SHARE_OF_SPLINTERS * cache:
+    if found is None or found.splinters < max(LEAST_SPLINTERS, SHARE_OF_SPLINTERS * cache):
         return text(
             "{bytes} more is reserved by the allocator and not in use", bytes=format_bytes(cache)
         )

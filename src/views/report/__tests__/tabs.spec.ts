@@ -68,6 +68,22 @@ describe('tabs', () => {
     expect(document.activeElement).toBe(buttons[0]);
   });
 
+  it('are not there without anything to show; the first of the others takes their place', () => {
+    const names = (): (string | null)[] =>
+      [...tabs.node.querySelectorAll('[role=tab]')].map(node => node.textContent);
+    tabs.absent = ['one'];
+    expect(names()).toEqual(['two', 'three']);
+    expect(tabs.current).toBe('two');
+    press(buttons[1] ?? tabs.node, 'ArrowLeft');
+    expect(document.activeElement).toBe(buttons[2]);
+    tabs.current = 'one';
+    expect(tabs.current).toBe('two');
+    // What was wanted is there again, and shown.
+    tabs.absent = [];
+    expect(names()).toEqual(['one', 'two', 'three']);
+    expect(tabs.current).toBe('one');
+  });
+
   it('tell what the reader chose, not what was set', () => {
     const said: Id[] = [];
     tabs.currentChanged.connect((_, id) => said.push(id));

@@ -171,6 +171,42 @@ describe('the timeline', () => {
     expect(moment()).toContain('step 2');
   });
 
+  it('has the peaks of phases and of what follows a mark, where they are known', async () => {
+    const peaks = {
+      length: 3,
+      step: [0, 0, 1],
+      kind: [0, 1, 0],
+      bytes: [5, 9, 6],
+      cut: [20, 30, 70],
+      layer: [-1, 1, 0]
+    };
+    const label = { length: 2, values: ['here'], codes: [-1, 0] };
+    const markPeaks = { length: 2, label, bytes: [9, 6], cut: [30, 70], layer: [1, 0] };
+    view.setView(reportOf({ views: [viewOf(1, { peaks, markPeaks })] }), 0);
+    const tables = [...view.node.querySelectorAll('.memtrack-Timeline-peaks table')];
+    const cells = tables.map(table =>
+      [...table.querySelectorAll('tr')].map(row => [...row.children].map(cell => cell.textContent))
+    );
+    const [first, second] = [textAt(tree.path, 0), textAt(tree.path, 1)];
+    expect(cells).toEqual([
+      [
+        ['Step', 'forward', 'backward', 'Holds most at the peak'],
+        ['1', '5 B', '9 B', second],
+        ['2', '6 B', '', first]
+      ],
+      [
+        ['From mark', 'Peak', 'Holds most at the peak'],
+        ['before the first mark', '9 B', second],
+        ['here', '6 B', first]
+      ]
+    ]);
+    const highest = tables[0]?.querySelectorAll<HTMLElement>('.memtrack-mod-highest button');
+    expect([...(highest ?? [])].map(node => node.textContent)).toEqual(['9 B', '6 B']);
+    highest?.[1]?.click();
+    await settle();
+    expect(moment()).toContain('step 2');
+  });
+
   it('keeps window and moment when the same run comes again', async () => {
     press(chart(), 'ArrowLeft');
     press(chart(), '+');
