@@ -6,6 +6,7 @@ they sum to. `simulator.py` decides when.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from memtrack.allocator import expandable, rules
@@ -35,6 +36,8 @@ class Reserve:
         self.log: Callable[[EventKind, int, int, int], object] | None = None
         """Told (kind, address, bytes, stream) of each segment or range taken or given back."""
         self._segments: dict[int, Segment] = {}
+        self._order: list[int] = []
+        """Addresses of the segments, ascending."""
         self._groups: dict[tuple[Hashable, bool, int], Group] = {}
         self._pools: dict[tuple[Hashable, bool], Pool] = {}
         self._next_address = FIRST_ADDRESS
@@ -54,7 +57,7 @@ class Reserve:
 
     def segments(self) -> Iterator[Segment]:
         """Go through the segments by address."""
-        for address in sorted(self._segments):
+        for address in tuple(self._order):
             yield self._segments[address]
 
     def adopt(
@@ -71,6 +74,8 @@ class Reserve:
         `ranges` are its mapped (address, bytes): one, all of it, unless it is expandable.
         """
         group = self._groups.get((pool, small, stream)) or self._group(pool, small, stream)
+        if address in self._segments:  # two at one place: the recording is damaged
+            address = self._address_for(0)
         if not expandable_segment:
             size = sum(size for _, size in ranges)
             return self._add(group, address, size)
@@ -131,7 +136,7 @@ class Reserve:
         return block
 
     def _add(self, group: Group, address: int, size: int) -> Segment:
-        segment = self._segments[address] = Segment(group, address, size)
+        segment = self._enter(Segment(group, address, size))
         segment.head.born = group.pool.searches
         group.insert(segment.head)
         self._count(size, EventKind.SEGMENT_ALLOC, address, group.stream)
@@ -140,8 +145,7 @@ class Reserve:
     def _reserve_space(self, group: Group, address: int) -> Segment:
         page = rules.page_size(group.small, self.settings)
         space = ADDRESS_SPACE if self.total is None else self.total + self.total // 8
-        segment = Segment(group, address, max(-(-space // page), 1) * page, page)
-        self._segments[address] = segment
+        segment = self._enter(Segment(group, address, max(-(-space // page), 1) * page, page))
         group.insert_unmapped(segment.head)
         return segment
 
@@ -157,10 +161,11 @@ class Reserve:
         return address
 
     def _is_vacant(self, address: int, size: int) -> bool:
-        return all(
-            s.address + s.size <= address or address + size <= s.address
-            for s in self._segments.values()
-        )
+        place = bisect_right(self._order, address)
+        if place < len(self._order) and self._order[place] < address + size:
+            return False
+        before = self._segments[self._order[place - 1]] if place else None
+        return before is None or before.address + before.size <= address
 
     # ------------------------------------------------------------------ giving back
 
@@ -177,17 +182,26 @@ class Reserve:
                 self._count(-size, EventKind.SEGMENT_UNMAP, address, group.stream)
                 if segment.head.state == UNMAPPED and segment.head.whole:
                     group.unmapped.remove(segment.head)
-                    del self._segments[segment.address]
+                    self._leave(segment)
 
     def _release(self, block: Block) -> None:
         """Give back the segment that is this one free block (release_block)."""
         segment = block.segment
         segment.group.remove(block)
-        del self._segments[segment.address]
+        self._leave(segment)
         stream = segment.group.stream
         self._count(-segment.size, EventKind.SEGMENT_FREE, segment.address, stream)
 
     # ------------------------------------------------------------------ book-keeping
+
+    def _enter(self, segment: Segment) -> Segment:
+        self._segments[segment.address] = segment
+        insort(self._order, segment.address)
+        return segment
+
+    def _leave(self, segment: Segment) -> None:
+        del self._segments[segment.address]
+        del self._order[bisect_left(self._order, segment.address)]
 
     def _count(self, size: int, kind: EventKind, address: int, stream: int) -> None:
         self.reserved += size

@@ -74,9 +74,10 @@ def segment_addresses(data: RecordingData, device: int) -> dict[int, int]:
 
 
 def _older(data: RecordingData, device: int) -> Array:
-    """Return the allocations from before the recording, by address."""
+    """Return the allocations from before the recording, by address; those of no bytes are not known."""
     allocations = data.allocations
-    rows = np.flatnonzero((allocations["device"] == device) & (allocations["start"] < 0))
+    older = (allocations["start"] < 0) & (allocations["bytes"] > 0)
+    rows = np.flatnonzero(older & (allocations["device"] == device))
     order = np.argsort(allocations["address"][rows], kind="stable")
     return np.asarray(rows[order])
 

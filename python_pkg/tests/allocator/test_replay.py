@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_recordings import recordings
 from random_tapes import tapes
 from synthetic import Script
 from tape import Tape
@@ -125,6 +127,15 @@ def test_blocks_whose_segment_nobody_saw_are_a_guess():
     assert done.recorded is None and done.error is None and done.worst is None
     assert done.reserved.tolist() == [30 * MIB, 60 * MIB, 60 * MIB]
     assert done.allocated.tolist() == [30 * MIB, 60 * MIB, 30 * MIB]
+
+
+@settings(max_examples=60, deadline=None)
+@given(recordings(), st.sampled_from([None, Settings(expandable_segments=True)]))
+def test_recordings_laid_by_chance_are_replayed_to_their_end(data, other):
+    for device in range(len(data.devices)):
+        done = replay(data, device, other)
+        assert done.failed == -1 and len(done.reserved) == data.cuts + 1
+        assert (done.reserved >= done.allocated).all() and (done.allocated >= 0).all()
 
 
 def test_a_recording_without_events_or_of_another_device():
