@@ -12,9 +12,9 @@ Opcodes are those of protocol 4 (PEP 3154), as `pickle.dump` writes them.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,22 +50,12 @@ class Unexpected(Exception):
     """The pickle is not of the kind that is read here; it may be fine."""
 
 
-class MixedTrace(list[Any]):
-    """A trace whose elements are entries and runs of entries."""
-
-    def parts(self) -> Iterator[Any]:
-        """Return its runs, and lists of the entries between them, in order."""
-        for is_run, elements in groupby(self, lambda element: isinstance(element, Run)):
-            found = list(elements)
-            yield from found if is_run else [found]
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Entries that stood next to each other, as columns.
+    """Entries as columns, in order.
 
-    `action` is an index into `CUT`; `frame` one into `frames`, the lists of frames of all runs, -1 for
-    frees, whose frames are not read.
+    `action` is an index into `CUT`; `frame` one into `frames`, the lists of frames of all entries, -1
+    for frees, whose frames are not read.
     """
 
     action: Array
@@ -77,8 +67,20 @@ class Run:
     frames: Sequence[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class MixedTrace:
+    """A trace of entries that were cut out and others: `before` each of these come so many of those."""
+
+    cut: Run
+    others: Sequence[Any]
+    before: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.cut.action) + len(self.others)
+
+
 def load_in_bulk(pickled: bytes, load: Load) -> Any:
-    """Return what is pickled, stretches of trace entries replaced by a `Run` each.
+    """Return what is pickled, each trace of a snapshot as a `MixedTrace`.
 
     `load` is the unpickler. Raises Unexpected, or what damage makes the unpickler raise.
     """
@@ -87,7 +89,7 @@ def load_in_bulk(pickled: bytes, load: Load) -> Any:
     entries = _Entries(pickled, starts, _fields(pickled, headers, starts, load))
     rest, ends = entries.cut_out(headers)
     loaded, table = load(io.BytesIO(rest))
-    return _with_runs(loaded, entries.runs(ends, table))
+    return _with_traces(loaded, entries.columns(table), np.concatenate(([0], ends)).tolist())
 
 
 def _frame_headers(pickled: bytes) -> list[int]:
@@ -262,26 +264,40 @@ class _Entries:
         step = _STEP[opcode]
         is_number = _IS_NUMBER[opcode]
         step[(opcode == _INT4) & (number >= np.uint64(1 << 31))] = 0
-        long = np.flatnonzero((opcode == _LONG1) | (opcode == _TEXT))
-        if len(long):
-            size = ((word[long] >> _EIGHT) & _BYTE).astype(np.int64)
-            is_long = opcode[long] == _LONG1
-            value = self._words[np.minimum(at[long] + 2, self._last)] << (
-                (8 - np.clip(size, 1, 8)) * 8
-            ).astype(np.uint64)
-            positive = (value >> np.uint64(63)) == 0
-            number[long] = value >> ((8 - np.clip(size, 1, 8)) * 8).astype(np.uint64)
-            after = np.minimum(at[long] + 2 + size, self._last)
-            is_stored = (self._words[after] & _BYTE) == _MEMOIZE
-            sound = np.where(is_long, (size >= 1) & (size <= 8) & positive, is_stored)
-            step[long] = np.where(sound, size + np.where(is_long, 2, 3), 0)
-            is_number[long] = is_long
-            stored[long] += ~is_long
+        self._long_values(at, word, opcode == _LONG1, (number, step, is_number))
+        self._texts(at, word, opcode == _TEXT, step, stored)
         pair = (word & np.uint64(0xFFFF00FF00FF)) == np.uint64(0x94_86_00_4B_00_4B)
         step[pair] = 6
         is_number[pair] = False
         stored[pair] += 1
         return number, step, is_number
+
+    def _long_values(
+        self, at: Array, word: Array, chosen: Array, value: tuple[Array, Array, Array]
+    ) -> None:
+        """Fill in numbers of up to eight bytes that are not below 0."""
+        rows = _rows(chosen)
+        if rows is None:
+            return
+        number, step, is_number = value
+        size = (word[rows] >> _EIGHT) & _BYTE
+        bits = (_EIGHT - np.clip(size, 1, 8).astype(np.uint64)) * _EIGHT
+        # The highest byte comes to the top, which shifts out what follows the number.
+        top = self._words[np.minimum(at[rows] + 2, self._last)] << bits
+        number[rows] = top >> bits
+        sound = (size >= 1) & (size <= 8) & (top >> np.uint64(63) == 0)
+        step[rows] = np.where(sound, size.astype(np.int64) + 2, 0)
+        is_number[rows] = True
+
+    def _texts(self, at: Array, word: Array, chosen: Array, step: Array, stored: Array) -> None:
+        """Step over short texts that are written out, and stored."""
+        rows = _rows(chosen)
+        if rows is None:
+            return
+        size = ((word[rows] >> _EIGHT) & _BYTE).astype(np.int64) + 2
+        after = self._words[np.minimum(at[rows] + size, self._last)]
+        step[rows] = np.where(after & _BYTE == _MEMOIZE, size + 1, 0)
+        stored[rows] += 1
 
     def _read_tails(
         self, at: Array, following: Array, action: Array, ok: Array, stored: Array
@@ -330,20 +346,23 @@ class _Entries:
         rest = _without(self._pickled, sorted(spans), len(self._pickled) - 1)
         return rest + _table(self._tails.places()) + b"\x86.", last + 1
 
-    def runs(self, ends: Array, table: Sequence[Any]) -> list[Run]:
-        """Return the runs, given what `cut_out` has asked for."""
+    def columns(self, table: Sequence[Any]) -> Run:
+        """Return what was cut out, given what `cut_out` has asked for."""
         columns, told = self._columns, self._tails.lists(table)
-        used = np.unique(columns["frame"][columns["frame"] >= 0]).tolist()
         frames: list[Any] = [None] * len(told)  # those of frees are not needed
-        for row in used:
+        for row in np.unique(columns["frame"][columns["frame"] >= 0]).tolist():
             frames[row] = told[row]
             if not isinstance(told[row], list):
                 raise Unexpected  # the list itself was cut out
         names = ("action", *_NUMBERS, "frame")
-        edges = pairwise([0, *ends.tolist()])
-        return [
-            Run(**{name: columns[name][a:b] for name in names}, frames=frames) for a, b in edges
-        ]
+        return Run(**{name: columns[name] for name in names}, frames=frames)
+
+
+def _rows(chosen: Array) -> Any:
+    """Return an index of the chosen rows, the quick one where it is all of them; None for none."""
+    if chosen.all():
+        return slice(None)
+    return np.flatnonzero(chosen) if chosen.any() else None
 
 
 class Tails(dict[bytes, int]):
@@ -393,26 +412,37 @@ class Tails(dict[bytes, int]):
         ]
 
 
-def _with_runs(loaded: Any, runs: Sequence[Run]) -> Any:
-    """Put the runs where their numbers stand in the traces; Unexpected if one stands elsewhere."""
+def _with_traces(loaded: Any, cut: Run, edges: Sequence[int]) -> Any:
+    """Put what was cut out back where the numbers of runs stand in the traces, which is in order.
+
+    `edges` are where the runs begin and the last one ends. Unexpected if a number stands elsewhere.
+    """
     traces = loaded.get("device_traces") if isinstance(loaded, dict) else None
     if not isinstance(traces, list):
         raise Unexpected
-    placed = 0
+    run = 0
     for number, trace in enumerate(traces):
         if not isinstance(trace, list):
             raise Unexpected
-        mixed = MixedTrace()
+        first = edges[run]
+        others, before = [], []
         for entry in trace:
             if isinstance(entry, int):
-                mixed.append(runs[entry])
-                placed += 1
+                if entry != run or run >= len(edges) - 1:
+                    raise Unexpected
+                run += 1
                 continue
             frames = entry.get("frames") if isinstance(entry, dict) else None
             if isinstance(frames, int) and entry.get("action") not in CUT[1:]:
                 raise Unexpected  # its frames were cut out with another entry
-            mixed.append(entry)
-        traces[number] = mixed
-    if placed != len(runs):
+            others.append(entry)
+            before.append(edges[run] - first)
+        traces[number] = MixedTrace(_part(cut, first, edges[run]), others, before)
+    if run != len(edges) - 1:
         raise Unexpected
     return loaded
+
+
+def _part(cut: Run, start: int, end: int) -> Run:
+    names = ("action", *_NUMBERS, "frame")
+    return Run(**{name: getattr(cut, name)[start:end] for name in names}, frames=cut.frames)

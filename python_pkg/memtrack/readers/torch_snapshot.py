@@ -14,6 +14,7 @@ from typing import Any
 from memtrack.errors import UnreadableFile
 from memtrack.i18n import text
 from memtrack.readers.annotations import read_marks
+from memtrack.readers.bulk import MixedTrace
 from memtrack.readers.devicehistory import DeviceHistory, device_history
 from memtrack.readers.onetimeline import tables_of
 from memtrack.readers.stacks import FrameReader
@@ -68,9 +69,9 @@ def _checked(loaded: Any) -> dict[str, Any]:
     traces = snapshot["device_traces"] = snapshot.get("device_traces") or []
     if not isinstance(traces, list) or len(traces) > MOST_DEVICES:
         raise NotASnapshot
-    if not all(isinstance(trace, list) for trace in traces):
+    if not all(isinstance(trace, list | MixedTrace) for trace in traces):
         raise NotASnapshot
-    if len({id(trace) for trace in traces if trace}) < sum(map(bool, traces)):
+    if len({id(trace) for trace in traces if len(trace)}) < sum(map(bool, map(len, traces))):
         raise NotASnapshot  # a pickle can say the same trace a thousand times in few bytes
     if not isinstance(snapshot.get("allocator_settings"), dict):
         snapshot["allocator_settings"] = None

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from memtrack.readers.bulk import CUT, MixedTrace, Run
+from memtrack.readers.bulk import CUT, MixedTrace
 from memtrack.readers.stacks import FrameReader
 from memtrack.recording.categories import EventKind
 from memtrack.recording.tables import Array
@@ -86,16 +86,51 @@ class Trace:
         return Trace(**{name: getattr(self, name)[kept] for name in COLUMNS}, pools=pools)
 
 
-def read_trace(entries: Sequence[Entry], frames: FrameReader) -> Trace:
+def read_trace(entries: Sequence[Entry] | MixedTrace, frames: FrameReader) -> Trace:
     """Return the columns of a trace."""
+    if isinstance(entries, MixedTrace):
+        return _read_mixed(entries, frames)
     reader = _Reader(frames)
-    for part in entries.parts() if isinstance(entries, MixedTrace) else (entries,):
-        if isinstance(part, Run):
-            reader.take_run(part)
-            continue
-        for start in range(0, len(part), CHUNK):
-            reader.take(part[start : start + CHUNK])
+    for start in range(0, len(entries), CHUNK):
+        reader.take(entries[start : start + CHUNK])
     return reader.trace()
+
+
+def _read_mixed(mixed: MixedTrace, frames: FrameReader) -> Trace:
+    cut, others = mixed.cut, mixed.others
+    stacks = np.array([*map(frames.stack, cut.frames), -1], dtype=np.int32)
+    below = np.uint64((1 << 63) - 1)
+    columns = {
+        "kind": (_RUN_KINDS[cut.action], _kinds(others)),
+        "address": (cut.addr, column(others, "addr", "u8")),
+        "size": (np.minimum(cut.size, below), column(others, "size", "i8")),
+        "time_us": (np.minimum(cut.time_us, below), column(others, "time_us", "i8")),
+        "stream": (np.minimum(cut.stream, below), column(others, "stream", "i8")),
+        "stack": (stacks[cut.frame], _stacks_of_owners(others, frames)),
+    }
+    all_of = {name: np.insert(*_ordered(pair, mixed.before)) for name, pair in columns.items()}
+    places = _wanted(all_of["kind"], all_of["address"], (_SKIPPED, 0))
+    found = {name: values[places] for name, values in all_of.items()}
+    for name in ("size", "time_us", "stream"):
+        found[name] = found[name].astype(np.int64)
+    pools = {}
+    for row, entry in enumerate(others):
+        pool = pool_name(entry.get("pool_id"))
+        if pool:
+            pools[int(np.searchsorted(places, mixed.before[row] + row))] = pool
+    return Trace(**found, pools=pools)
+
+
+def _ordered(
+    pair: tuple[Array, Array], before: Sequence[int]
+) -> tuple[Array, Sequence[int], Array]:
+    return pair[0], before, pair[1]
+
+
+def _stacks_of_owners(entries: Sequence[Entry], frames: FrameReader) -> Array:
+    """Return the stack of each entry, -1 for frees: where a block was freed is not told."""
+    rows = zip(_OWNING[_kinds(entries)].tolist(), entries, strict=True)
+    return frames.stacks_of([entry.get("frames") if owns else None for owns, entry in rows])
 
 
 class _Reader:
@@ -105,12 +140,13 @@ class _Reader:
         self._pools: dict[int, str] = {}
         self._count = 0
         self._last = (_SKIPPED, 0)  # kind and address of the latest event
-        self._stacks: Array | None = None  # of the lists of frames of runs, which share them
 
     def take(self, chunk: Sequence[Entry]) -> None:
         kind = _kinds(chunk)
         address = column(chunk, "addr", "u8")
-        places = self._wanted(kind, address)
+        places = _wanted(kind, address, self._last)
+        if len(kind):
+            self._last = int(kind[-1]), int(address[-1])
         kind, address = kind[places], address[places]
         kept = _at(chunk, places)
         owning = np.flatnonzero(_OWNING[kind])
@@ -124,29 +160,9 @@ class _Reader:
         size, time_us = column(kept, "size", "i8"), column(kept, "time_us", "i8")
         self._add(kind, address, size, time_us, stream, stack)
 
-    def take_run(self, run: Run) -> None:
-        kind = _RUN_KINDS[run.action]
-        places = self._wanted(kind, run.addr)
-        if self._stacks is None:
-            stacks = [self._frames.stack(frames) for frames in run.frames]
-            self._stacks = np.array([*stacks, -1], dtype=np.int32)
-        numbers = (run.addr, *(_below_2_63(n) for n in (run.size, run.time_us, run.stream)))
-        stack = self._stacks[run.frame]
-        self._add(kind[places], *(values[places] for values in (*numbers, stack)))
-
     def _add(self, *columns: Array) -> None:
         self._parts.append(columns)
         self._count += len(columns[0])
-
-    def _wanted(self, kind: Array, address: Array) -> Array:
-        """Return which entries are kept: known ones, completions only if something came between."""
-        wanted = kind != _SKIPPED
-        at_once = (kind[1:] == _COMPLETED) & (kind[:-1] == _FREE) & (address[1:] == address[:-1])
-        wanted[1:] &= ~at_once
-        if len(kind):
-            wanted[0] &= (int(kind[0]), *self._last) != (_COMPLETED, _FREE, int(address[0]))
-            self._last = int(kind[-1]), int(address[-1])
-        return np.flatnonzero(wanted)
 
     def trace(self) -> Trace:
         types = ("u1", "u8", "i8", "i8", "i8", "i4")
@@ -164,8 +180,17 @@ def _at(chunk: Sequence[Entry], places: Array) -> Sequence[Entry]:
     return found
 
 
-def _below_2_63(numbers: Array) -> Array:
-    return np.asarray(np.minimum(numbers, np.uint64((1 << 63) - 1)).astype(np.int64))
+def _wanted(kind: Array, address: Array, last: tuple[int, int]) -> Array:
+    """Return which entries are kept: known ones, completions only if something came between.
+
+    `last` are the kind and the address of the entry before the first.
+    """
+    wanted = kind != _SKIPPED
+    at_once = (kind[1:] == _COMPLETED) & (kind[:-1] == _FREE) & (address[1:] == address[:-1])
+    wanted[1:] &= ~at_once
+    if len(kind):
+        wanted[0] &= (int(kind[0]), *last) != (_COMPLETED, _FREE, int(address[0]))
+    return np.flatnonzero(wanted)
 
 
 def _kinds(chunk: Sequence[Entry]) -> Array:

@@ -4,14 +4,13 @@ import gzip
 import pickle
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_writer import MIB, WritingAllocator, check_any
 
 from memtrack.readers import bulk, open_recording, unpickle
-from memtrack.readers.bulk import CUT, Run, Unexpected, load_in_bulk
+from memtrack.readers.bulk import CUT, Unexpected, load_in_bulk
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "snapshots"
 ORDINARY = ("backward_peak", "fragmentation", "gpt2_tail", "optimizer_first_step", "other_process")
@@ -27,21 +26,21 @@ def unpacked(name):
 
 def entries_of(trace):
     """Return the entries of a mixed trace as dictionaries; frees without their frames."""
-    for element in trace:
-        if not isinstance(element, Run):
-            yield element
-            continue
-        for i, code in enumerate(element.action.tolist()):
-            fields = {name: int(getattr(element, name)[i]) for name in bulk._NUMBERS}
-            frames = {"frames": element.frames[element.frame[i]]} if code == 0 else {}
-            yield {"action": CUT[code], **fields, **frames}
+    cut, found = trace.cut, []
+    for i, code in enumerate(cut.action.tolist()):
+        fields = {name: int(getattr(cut, name)[i]) for name in bulk._NUMBERS}
+        frames = {"frames": cut.frames[cut.frame[i]]} if code == 0 else {}
+        found.append({"action": CUT[code], **fields, **frames})
+    for row, (entry, before) in enumerate(zip(trace.others, trace.before, strict=True)):
+        found.insert(before + row, entry)
+    return found
 
 
 def same_entries(content):
     """Check a pickle read in bulk against itself loaded; return how many entries were cut out."""
     mixed, plain = load_in_bulk(content, load), pickle.loads(content)
     for trace, expected in zip(mixed["device_traces"], plain["device_traces"], strict=True):
-        found = list(entries_of(trace))
+        found = entries_of(trace)
         assert len(found) == len(expected)
         for entry, whole in zip(found, expected, strict=True):
             is_free = whole["action"] in CUT[1:]
@@ -49,8 +48,7 @@ def same_entries(content):
                 assert entry.get(field) == whole.get(field)
     for key in plain.keys() - {"device_traces"}:
         assert mixed[key] == plain[key]
-    runs = [e for trace in mixed["device_traces"] for e in trace if isinstance(e, Run)]
-    return sum(len(run.action) for run in runs)
+    return sum(len(trace.cut.action) for trace in mixed["device_traces"])
 
 
 @pytest.mark.parametrize("name", ORDINARY)
@@ -161,9 +159,6 @@ def test_no_damage_gets_past(folder, edits):
         unpickle.SMALLEST_BULK = before
 
 
-def test_runs_are_most_of_a_long_trace():
-    content = as_written(run_entries(3000))
-    trace = load_in_bulk(content, load)["device_traces"][0]
-    runs = [element for element in trace if isinstance(element, Run)]
-    assert sum(len(run.action) for run in runs) > 0.9 * sum(1 for _ in entries_of(trace))
-    assert all(np.isin(run.action, (0, 1, 2)).all() for run in runs)
+def test_most_of_a_long_trace_is_cut_out():
+    trace = load_in_bulk(as_written(run_entries(3000)), load)["device_traces"][0]
+    assert len(trace.cut.action) > 0.9 * len(trace)
