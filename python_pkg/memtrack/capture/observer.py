@@ -93,8 +93,9 @@ class Observer:
     # what is there already
 
     def notice_living(self, tensors: list[torch.Tensor]) -> None:
-        """Count tensors that were alive before the recording."""
-        for tensor in tensors:
+        """Count tensors that were alive before the recording, and the gradients of leaves."""
+        gradients = (one.grad for one in tensors if torch_api.may_have_gradient(one))
+        for tensor in [*tensors, *(one for one in gradients if one is not None)]:
             if self.follows_life:
                 for plain in plain_tensors(tensor):
                     self.blocks.sight(plain)

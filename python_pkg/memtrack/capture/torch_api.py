@@ -51,6 +51,14 @@ caching_allocator_is_on: Callable[[], bool] = getattr(
 """Tell whether CUDA's caching allocator caches; True where it cannot be switched off at run time."""
 
 
+def may_have_gradient(tensor: torch.Tensor) -> bool:
+    """Tell whether asking for `tensor.grad` makes sense; of other tensors torch warns."""
+    try:
+        return tensor.requires_grad and (tensor.is_leaf or tensor.retains_grad)
+    except (AttributeError, RuntimeError, NotImplementedError):  # half-made or wrapped
+        return False
+
+
 def node_sequence(node: Any) -> int:
     """Return the number of an autograd node, -1 for gradient accumulators and unknown nodes."""
     try:

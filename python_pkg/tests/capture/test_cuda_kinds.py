@@ -136,6 +136,13 @@ def test_autocast_copies_are_named_after_their_parameters():
     assert set(data.allocations["requested"][cast & one].tolist()) == {2 * 4 * WIDTH * WIDTH}
 
 
+def test_the_gradient_of_a_batch_is_known():
+    model, x = Stack().cuda(), batch(needs_grad=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    data = recorded(model, trainer(model, optimizer, x))
+    assert not (data.allocations["category"] == Category.UNKNOWN).any()
+
+
 def test_gradient_scaling_counts_each_step_once():
     model, x = Stack().cuda(), batch()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
@@ -267,12 +274,16 @@ def test_out_of_memory_in_any_phase(phase):
     optimizer = (Bad if phase == "optimizer" else torch.optim.SGD)(model.parameters(), lr=1e-3)
     recorder = Recorder(model)
     recorder.enter()
-    with pytest.raises(torch.cuda.OutOfMemoryError):
+
+    def train():
         output = model(x)
         if phase == "forward":
             model(torch.empty(1 << 50, device="cuda"))
         (Greedy.apply(output) if phase == "backward" else output).mean().backward()
         optimizer.step()
+
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        train()
     recorder.leave()
     data = recorder.finish("failed")
     data.self_check()
@@ -288,13 +299,13 @@ def test_memory_of_another_thread_is_counted():
     kept = []
 
     def train():
-        thread = threading.Thread(target=lambda: kept.append(torch.empty(1 << 20, device="cuda")))
+        thread = threading.Thread(target=lambda: kept.append(torch.empty(3 << 18, device="cuda")))
         thread.start()
         trainer(model, optimizer, x)()
         thread.join()
 
     data = recorded(model, train)
-    mine = data.allocations["requested"] == 4 << 20
+    mine = data.allocations["requested"] == 3 << 20
     assert int((mine & (data.allocations["end"] == data.cuts)).sum()) == 7
 
 
