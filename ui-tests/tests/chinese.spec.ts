@@ -11,8 +11,8 @@ test('the report speaks Chinese where JupyterLab does', async () => {
   const { page } = lab;
   const report = await openSaved(page, savedNotebook('devices'));
   await expect(report).toHaveAccessibleName('内存报告');
-  await expect(report.getByRole('heading')).toHaveText(/^峰值 7\.35 GiB/);
-  await expect(report.getByRole('tab')).toHaveText(['层', '时间线', '账目']);
+  await expect(report.getByRole('heading')).toHaveText(/^峰值 7\.36 GiB/);
+  await expect(report.getByRole('tab')).toHaveText(['层', '源代码行', '时间线', '账目', '摘要']);
 
   // What is Latin in the report are names and units, never sentences.
   for (const tab of await report.getByRole('tab').all()) {

@@ -33,6 +33,11 @@ test('ledger', async () => {
   await expect(report).toHaveScreenshot('ledger.png', LIKE);
 });
 
+test('summary', async () => {
+  await chooseTab(report, 'Summary');
+  await expect(report).toHaveScreenshot('summary.png', LIKE);
+});
+
 test('timeline in the dark', async () => {
   await lab.page.theme.setDarkTheme();
   await showTimeline();

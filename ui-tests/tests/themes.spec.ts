@@ -7,7 +7,7 @@ import { savedNotebook } from './support/notebooks';
 import { Timeline } from './support/timeline';
 
 const THEMES = ['JupyterLab Light', 'JupyterLab Dark', 'JupyterLab Dark High Contrast'];
-const TABS = ['Layers', 'Timeline', 'Ledger'];
+const TABS = ['Layers', 'Source lines', 'Timeline', 'Ledger'];
 
 const lab = sharedLab();
 let report: Locator;

@@ -25,12 +25,11 @@ export class LedgerView extends Widget {
   private readonly _table = element('table', { class: 'memtrack-Table memtrack-Ledger-table' });
   private readonly _note = element('p', { class: 'memtrack-Ledger-note' });
   private readonly _pools = element('div', {});
-  private readonly _folds: Folds;
+  private readonly _folds = new Folds();
 
   constructor(private readonly _trans: TranslationBundle) {
     super();
     this._bar = new LedgerBar(_trans, 'every');
-    this._folds = new Folds(_trans);
     this.addClass('memtrack-Ledger');
     this.node.append(this._bar.node, this._table, this._note, this._pools);
   }
@@ -96,7 +95,7 @@ function bodiesOf(
     parts.flatMap(part => {
       const wholes = { total, ofTensors };
       const details = part.details.map(detail => rowOf(detail, wholes, trans));
-      return folds.rows(part.id, partName(part.id, trans), rowOf(part, wholes, trans), details);
+      return folds.rows(part.id, rowOf(part, wholes, trans), details);
     });
   const whole = device.total < 0 ? trans.__('reserved') : trans.__('the whole device');
   return [

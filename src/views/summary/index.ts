@@ -19,7 +19,7 @@ const SAID_MS = 2000;
 
 /** Shows the readings of one device. */
 export class SummaryView extends Widget {
-  private readonly _folds: Folds;
+  private readonly _folds = new Folds();
   private readonly _first: HTMLSelectElement;
   private readonly _second: HTMLSelectElement;
   private readonly _copy: HTMLButtonElement;
@@ -35,7 +35,6 @@ export class SummaryView extends Widget {
     super();
     this.addClass('memtrack-Summary');
     const trans = _trans;
-    this._folds = new Folds(trans);
     this._first = element('select', {});
     this._second = element('select', {});
     this._first.addEventListener('change', () => this._draw());
@@ -132,11 +131,10 @@ export class SummaryView extends Widget {
       )
     );
     const [head, ...pools] = rows;
-    const name = rowName(group, 0, this._trans);
     return element(
       'tbody',
       {},
-      ...(head === undefined ? [] : this._folds.rows(group.metric, name, head, pools))
+      ...(head === undefined ? [] : this._folds.rows(group.metric, head, pools))
     );
   }
 

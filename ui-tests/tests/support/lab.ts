@@ -89,7 +89,7 @@ export async function openSaved(page: Page, path: string): Promise<Locator> {
   await openNotebook(page, path);
   await refuseKernel(page);
   const report = page.locator('.memtrack-Report');
-  await expect(report.getByRole('tab')).toHaveCount(3);
+  await expect(report.getByRole('tab', { name: /^(Timeline|时间线)$/ })).toBeVisible();
   return report;
 }
 

@@ -57,10 +57,7 @@ describe('what the parts of a ledger are made of', () => {
       ['of it rounding', '12 B'],
       ['allocator cache', '80 B']
     ]);
-    expect(toggles().map(toggle => toggle.getAttribute('aria-label'))).toEqual([
-      'What temporaries is made of',
-      'What allocator cache is made of'
-    ]);
+    expect(toggles().map(toggle => toggle.textContent)).toEqual(['temporaries', 'allocator cache']);
   });
 
   it('unfolds under its part, named by phase or pool', () => {

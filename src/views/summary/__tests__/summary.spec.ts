@@ -60,7 +60,7 @@ describe('the summary', () => {
   it('unfolds the pools of a metric, and keeps them so at another moment', () => {
     const toggle = summary.node.querySelector('button.memtrack-Fold') as HTMLElement;
     expect(toggle.getAttribute('aria-expanded')).toBe('false');
-    expect(toggle.getAttribute('aria-label')).toBe('What Allocated memory is made of');
+    expect(toggle.textContent).toBe('Allocated memory');
     toggle.click();
     expect(toggle.getAttribute('aria-expanded')).toBe('true');
     expect(rows().slice(1, 3)).toEqual([
