@@ -166,6 +166,8 @@ def _recall(pairs: Pairs, orphans: int, older: Blocks, segments: Segments) -> No
     """Fill in what is known of blocks that were there before the trace and were freed in it."""
     address = pairs.address[:orphans]
     rows = older.live_at(address)
+    # Of what is told of another moment than the beginning, the size asked for will differ.
+    rows = np.where(np.append(older.requested, -1)[rows] == pairs.requested[:orphans], rows, -1)
     known = np.flatnonzero(rows >= 0)
     pairs.exact[known] = older.size[rows[known]]
     pairs.stack[known] = older.stack[rows[known]]

@@ -61,13 +61,14 @@ class EventKind(IntEnum):
 
     ALLOC = 0
     FREE = 1
+    """Freed by its owner: where `allocated_bytes` falls, which torch's traces call `free_requested`."""
     SEGMENT_ALLOC = 2
     SEGMENT_FREE = 3
     SEGMENT_MAP = 4
     SEGMENT_UNMAP = 5
     OOM = 6
     FREE_REQUESTED = 7
-    """Freed by its owner but still waiting for a stream; the memory is reusable at `FREE`."""
+    """In older files: freed by its owner but still waiting for a stream, in use until its `FREE`."""
     FREE_COMPLETED = 8
     """A stream is done with a block that was freed earlier: reusable from here, not from its `FREE`."""
 

@@ -216,6 +216,18 @@ def test_a_trace_cut_between_the_two_events_of_a_free_does_not_count_it():
     assert levels_of(found) == [(0, 2 * MIB)] * 2
 
 
+def test_segments_of_another_moment_do_not_mislead():
+    allocator = WritingAllocator()
+    block = allocator.malloc(19 * MIB)
+    stale = copy.deepcopy(allocator.snapshot_segments())
+    allocator.free(block)
+    block = allocator.malloc(3 * MIB)
+    first = len(allocator.trace)
+    allocator.free(block)
+    found = history(allocator.snapshot(first), stale)
+    assert found.allocations["bytes"].tolist() == [3 * MIB]
+
+
 def test_events_without_counterpart_are_left_out_and_counted():
     allocator = WritingAllocator()
     allocator.free(allocator.malloc(MIB))
