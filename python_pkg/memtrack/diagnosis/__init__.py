@@ -1,0 +1,1 @@
+"""From an error's text and the evidence of memory to causes, checks and advice."""
