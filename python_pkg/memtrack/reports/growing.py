@@ -26,7 +26,20 @@ def growth_findings(data: RecordingData, growth: Growth, peak: int = 0) -> list[
     creep = growth.creep
     if creep is not None and creep.is_found and _matters(creep.bytes, peak):
         findings.append(_creeping(creep))
+    slow = growth.creep_over_time
+    if slow is not None and slow.is_found and _matters(slow.bytes, peak):
+        findings.append(_creeping_over_time(slow))
     return findings
+
+
+def _creeping_over_time(creep: Creep) -> GrowthFinding:
+    """Return the finding of a recording without steps: its equal parts are not told one by one."""
+    sentence = text(
+        "Reserved memory grew by {bytes} over the recording while what is in use did not: the free"
+        " memory is in pieces too small for what is asked for",
+        bytes=format_bytes(creep.bytes),
+    )
+    return GrowthFinding(sentence, creep.bytes // creep.steps, creep.bytes, creep.steps)
 
 
 def _creeping(creep: Creep) -> GrowthFinding:
