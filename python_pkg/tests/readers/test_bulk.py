@@ -96,6 +96,14 @@ def test_frames_of_any_depth_and_numbers_of_any_width(shares_frames):
         assert shares_frames  # lists of frames that were cut out with another entry
 
 
+def test_ids_of_pools_and_texts_that_are_written_out_are_stepped_over():
+    entries = run_entries(1500)
+    for i, entry in enumerate(entries):
+        entry["pool_id"] = (0, i % 3)  # a new object each time, as torch makes them
+        entry["compile_context"] = "".join(["N/", "A"][: 1 + i % 2])
+    assert same_entries(as_written(entries)) > 0.9 * len(entries)
+
+
 def test_what_is_odd_stays_in_its_place():
     entries = run_entries(1500)
     entries[700]["addr"] = 2**64 - 1
