@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from memtrack.errors import UnreadableFile
-from memtrack.i18n import Text, text
+from memtrack.i18n import text
 from memtrack.readers.bulk import load_in_bulk
 from memtrack.readers.opcodes import claims_too_much
 from memtrack.units import format_bytes
@@ -77,7 +77,7 @@ def load_plain(path: Path) -> Any:
             content = file.read()
             return _loaded(content)
     except _Refused as refused:
-        raise _unreadable(
+        raise UnreadableFile(
             text(
                 "{path} asks for {name}, which no torch snapshot needs.",
                 path=path,
@@ -87,16 +87,16 @@ def load_plain(path: Path) -> Any:
         ) from None
     except _TooLarge as error:
         limit = format_bytes(LARGEST_UNPACKED)
-        raise _unreadable(
+        raise UnreadableFile(
             text("{path} unpacks to more than {limit}.", path=path, limit=limit)
         ) from error
     except MemoryError as error:
-        raise _unreadable(text("{path} does not fit into memory.", path=path)) from error
+        raise UnreadableFile(text("{path} does not fit into memory.", path=path)) from error
     except OSError as error:
         if error.errno is not None:
             problem = error.strerror or type(error).__name__
             sentence = text("{path} cannot be read ({problem}).", path=path, problem=problem)
-            raise _unreadable(sentence) from error
+            raise UnreadableFile(sentence) from error
         raise _damaged(path) from error
     except Exception as error:  # damage can surface as any error, says the pickle module
         raise _damaged(path) from error
@@ -113,10 +113,6 @@ def _loaded(content: bytes) -> Any:
 
 def _load(file: io.BytesIO) -> Any:
     return _PlainUnpickler(file).load()
-
-
-def _unreadable(sentence: Text, hint: Text | str = "") -> UnreadableFile:
-    return UnreadableFile(sentence, hint)
 
 
 def _damaged(path: Path) -> UnreadableFile:

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_writer import MIB, WritingAllocator, check_any
 
-from memtrack.readers import bulk, open_recording, unpickle
+from memtrack.readers import open_recording, unpickle
 from memtrack.readers.bulk import CUT, Unexpected, load_in_bulk
+from memtrack.readers.lookalikes import NUMBERS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "snapshots"
 ORDINARY = ("backward_peak", "fragmentation", "gpt2_tail", "optimizer_first_step", "other_process")
@@ -28,7 +29,7 @@ def entries_of(trace):
     """Return the entries of a mixed trace as dictionaries; frees without their frames."""
     cut, found = trace.cut, []
     for i, code in enumerate(cut.action.tolist()):
-        fields = {name: int(getattr(cut, name)[i]) for name in bulk._NUMBERS}
+        fields = {name: int(getattr(cut, name)[i]) for name in NUMBERS}
         frames = {"frames": cut.frames[cut.frame[i]]} if code == 0 else {}
         found.append({"action": CUT[code], **fields, **frames})
     for row, (entry, before) in enumerate(zip(trace.others, trace.before, strict=True)):
@@ -44,7 +45,7 @@ def same_entries(content):
         assert len(found) == len(expected)
         for entry, whole in zip(found, expected, strict=True):
             is_free = whole["action"] in CUT[1:]
-            for field in ("action", *bulk._NUMBERS, *(() if is_free else ("frames",))):
+            for field in ("action", *NUMBERS, *(() if is_free else ("frames",))):
                 assert entry.get(field) == whole.get(field)
     for key in plain.keys() - {"device_traces"}:
         assert mixed[key] == plain[key]
