@@ -15,6 +15,7 @@ from memtrack.capture.observer import Observer
 from memtrack.capture.repeats import complete
 from memtrack.capture.samples import settled_cuts
 from memtrack.capture.stacks import is_machinery
+from memtrack.readers.onetimeline import tables_of
 from memtrack.readers.torch_snapshot import FrameReader, device_history
 from memtrack.recording.categories import Category, EventKind
 from memtrack.recording.tables import Array, Table
@@ -55,17 +56,15 @@ def tables_of_history(
     tables = _built(observer, "phases", "marks", "samples", "readings")
     calls = tables["calls"] = observer.calls.columns()
     frames = FrameReader(observer.builder.stacks, is_machinery, names or str)
+    devices = observer.blocks.device_rows()
     histories = [
-        (row, device_history(history.snapshot, device.index or 0, frames, history.initial))
-        for device, row in observer.blocks.device_rows().items()
-        if device.type == "cuda"
+        device_history(history.snapshot, device.index or 0, frames, history.initial)
+        for device in sorted(devices, key=devices.__getitem__)
     ]
-    joined = merge.merge_histories(histories, history.beginning_ns)
-    blocks, times = joined.allocations, joined.events["time_ns"]
-    add = observer.builder.strings.add
-    pools = np.array([add(pool) if pool else -1 for pool in joined.pools], dtype="i8")
-    segments = {**joined.segments, "pool": pools}
-    tables.update(events=joined.events, allocations=blocks, segments=segments)
+    joined, first_ns = tables_of(histories, observer.builder.strings)
+    tables.update(merge.since(joined, first_ns, history.beginning_ns))
+    blocks, segments = tables["allocations"], tables["segments"]
+    times = tables["events"]["time_ns"]
     phases, trace = tables["phases"], observer.calls.backward_trace()
     merge.backward_windows(calls, trace, phases)
     merge.place_calls(calls, times)

@@ -40,8 +40,8 @@ class AllocatorHistory:
         self.clock_offset_ns = 0
         """Nanoseconds to add to `time.perf_counter_ns` to get the trace's clock."""
 
-    def start(self) -> list[torch.device]:
-        """Switch the history on unless it is on already; return the devices in use.
+    def start(self) -> None:
+        """Switch the history on unless it is on already.
 
         Stacks are taken of allocations only: with those of releases, tracking a launch-bound model
         costs another 6 % (`bench/tracking.py`).
@@ -58,9 +58,13 @@ class AllocatorHistory:
             self._ours = True
             # With an empty history behind it this costs well under a millisecond.
             self.initial = list(self.read().get("segments", ()))
+        self._counted = self.counts()[0]
+
+    def devices(self) -> list[torch.device]:
+        """Return the devices in use so far; one before any is, that of the coming run."""
         everything = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
-        self._devices = [one for one in everything if _family(one, "reserved_bytes").get("current")]
-        self._counted = self._total("allocation", "allocated")
+        used = [one for one in everything if _family(one, "reserved_bytes").get("peak")]
+        self._devices = used or [torch.device("cuda", torch.cuda.current_device())]
         return self._devices
 
     def levels(self) -> tuple[int, int]:
@@ -79,10 +83,7 @@ class AllocatorHistory:
 
     def events_so_far(self) -> int:
         """Return about how many events there have been: an allocation, and the release of each."""
-        return 2 * (self._total("allocation", "allocated") - self._counted)
-
-    def _total(self, family: str, metric: str) -> int:
-        return sum(_family(device, family).get(metric, 0) for device in self._devices)
+        return 2 * (self.counts()[0] - self._counted)
 
     def read(self) -> dict[str, Any]:
         """Return the snapshot as it stands."""

@@ -7,16 +7,14 @@ address at a time. Each is found again among the blocks that were alive there an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
 from memtrack.analysis.ranges import smallest_cover
 from memtrack.capture.hindsight import PRECEDENCE
-from memtrack.readers.torch_snapshot import DeviceHistory
 from memtrack.recording.categories import Category, PhaseKind
-from memtrack.recording.tables import Array
+from memtrack.recording.tables import Array, Table
 
 HALF_MICROSECOND_NS = 500
 """Trace times are whole microseconds, rounded down: an event lies half of one later on average."""
@@ -24,74 +22,26 @@ HALF_MICROSECOND_NS = 500
 Columns = dict[str, Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """Events, allocations and segments of all devices; `pools` are the ids of segments' pools."""
+def since(tables: Mapping[str, Table], first_ns: int, beginning_ns: int) -> dict[str, Columns]:
+    """Return events, allocations and segments from the recording's beginning on.
 
-    events: Columns
-    allocations: Columns
-    segments: Columns
-    pools: Sequence[str]
-
-
-def merge_histories(histories: Sequence[tuple[int, DeviceHistory]], beginning_ns: int) -> Joined:
-    """Return several devices (row, history) on one clock.
-
-    `beginning_ns` is the recording's beginning on the trace's clock. What ended before it is left
-    out, what began before it has `start` -1.
+    `first_ns` is when the times of `tables` begin and `beginning_ns` when the recording does, both
+    on the trace's clock. What ended before is left out, what began before has `start` -1.
     """
-    events = _concatenated([_events(row, history) for row, history in histories])
-    events["time_ns"] += HALF_MICROSECOND_NS - beginning_ns
-    order = np.argsort(events["time_ns"], kind="stable")
-    order = order[events["time_ns"][order] >= 0]
-    place = np.full(len(events["time_ns"]) + 1, -1, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    first_event = np.cumsum([0, *(len(history.events["kind"]) for _, history in histories)])
-    blocks, kept = _placed(histories, "allocations", first_event, place, len(order))
-    segments, held = _placed(histories, "segments", first_event, place, len(order))
-    first_block = np.cumsum([0, *(len(history.allocations["bytes"]) for _, history in histories)])
-    device = np.repeat(np.arange(len(histories)), np.diff(first_event))
-    block = events["allocation"] + first_block[device]
-    renumbered = np.append(np.cumsum(kept) - 1, -1)
-    events["allocation"] = np.where(events["allocation"] >= 0, renumbered[block], -1)
-    pools = [pool for _, history in histories for pool in history.pools]
-    return Joined(
-        {name: values[order] for name, values in events.items()},
-        blocks,
-        segments,
-        [pool for pool, is_kept in zip(pools, held.tolist(), strict=True) if is_kept],
-    )
-
-
-def _events(row: int, history: DeviceHistory) -> Columns:
-    return {**history.events, "device": np.full(len(history.events["kind"]), row)}
-
-
-def _placed(
-    histories: Sequence[tuple[int, DeviceHistory]],
-    table: str,
-    first_event: Array,
-    place: Array,
-    count: int,
-) -> tuple[Columns, Array]:
-    """Return the lives of one table on the joined clock, and which of all are there."""
-    parts = []
-    for number, (row, history) in enumerate(histories):
-        own: Columns = dict(getattr(history, table))
-        shift, last = int(first_event[number]), len(history.events["kind"])
-        own["device"] = np.full(len(own["bytes"]), row)
-        inside = (own["end"] >= 0) & (own["end"] < last)
-        own["end"] = np.where(inside, place[np.where(inside, own["end"] + shift, -1)], count)
-        begun = own["start"] >= 0
-        own["start"] = np.where(begun, place[np.where(begun, own["start"] + shift, -1)], -1)
-        parts.append(own)
-    joined = _concatenated(parts)
-    kept = joined["end"] >= 0
-    return {name: values[kept] for name, values in joined.items()}, kept
-
-
-def _concatenated(parts: Sequence[Columns]) -> Columns:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    cut: dict[str, Columns] = {name: dict(table.columns) for name, table in tables.items()}
+    times = cut["events"]["time_ns"] + (first_ns + HALF_MICROSECOND_NS - beginning_ns)
+    earlier = int(np.searchsorted(times, 0))
+    cut["events"] = {name: values[earlier:] for name, values in cut["events"].items()}
+    cut["events"]["time_ns"] = times[earlier:]
+    for name in ("allocations", "segments"):
+        kept = cut[name]["end"] >= earlier
+        if name == "allocations":
+            row = np.append(np.cumsum(kept) - 1, -1)
+            cut["events"]["allocation"] = row[cut["events"]["allocation"]]
+        cut[name] = {column: values[kept] for column, values in cut[name].items()}
+        cut[name]["start"] = np.maximum(cut[name]["start"] - earlier, -1)
+        cut[name]["end"] = cut[name]["end"] - earlier
+    return cut
 
 
 def cuts_at(event_times: Array, moments_ns: Array) -> Array:

@@ -49,6 +49,8 @@ from memtrack.recording.data import Facts, Notice, RecordingData
 
 MAX_EVENTS = 1_000_000
 """A recording ends by itself at the step after this many events: about 150 MB of columns."""
+FIRST_STEPS = 3
+"""Steps after which no further device is expected to come into use before the end."""
 
 _recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
@@ -153,8 +155,8 @@ class Recorder:
             observer.notice_state(optimizer)
         observer.phases.steps.expect(id(one) for one in observer.optimizers.all())
         if self._history is not None:
-            for device in self._history.start():
-                observer.blocks.device_row(device)
+            self._watch_devices(self._history)
+            self._history.start()
         observer.blocks.begun = True
         self._read(ReadingKind.START)
         self._backward.start()
@@ -243,6 +245,8 @@ class Recorder:
             return
         observer = self._observer
         observer.phases.close()
+        if self._history is not None:
+            self._watch_devices(self._history)
         self._read(ReadingKind.END)
         self._ended = True
         self._state = state
@@ -311,6 +315,8 @@ class Recorder:
         if self._steps is not None and done >= self._steps:
             self._end("complete")
             return False
+        if self._history is not None and done <= FIRST_STEPS:
+            self._watch_devices(self._history)
         if self._events_so_far() > self._max_events:
             observer.notices.add("full")
             self._end("complete")
@@ -332,6 +338,10 @@ class Recorder:
         self._readings.take(devices, kind)
         if self._history is not None:
             observer.meter.observe(*self._history.levels())
+
+    def _watch_devices(self, history: AllocatorHistory) -> None:
+        for device in history.devices():
+            self._observer.blocks.device_row(device)
 
     def _read(self, kind: ReadingKind) -> None:
         """Read what allocator and driver say, however recent the last reading."""
