@@ -83,6 +83,39 @@ export interface ILines {
   readonly omittedBytes: number;
 }
 
+/** The allocator's segments at the peak, in the order they are drawn; what no block covers is free. */
+export interface IMemoryMap {
+  readonly segments: IMapSegments;
+  readonly blocks: IMapBlocks;
+  readonly sites: readonly string[];
+  readonly omitted: number;
+  readonly omittedBytes: number;
+}
+
+/** `pool` is a row of the view's pools. */
+export interface IMapSegments {
+  readonly length: number;
+  readonly bytes: INumbers;
+  readonly pool: INumbers;
+  readonly expandable: INumbers;
+}
+
+/** In order of `segment` and `offset`, none over another. */
+export interface IMapBlocks {
+  readonly length: number;
+  readonly segment: INumbers;
+  readonly offset: INumbers;
+  readonly bytes: INumbers;
+  /** A code for `categoryId`. */
+  readonly category: INumbers;
+  /** Row of the layer tree, -1 outside. */
+  readonly layer: INumbers;
+  /** Index into `sites`, -1 for none. */
+  readonly site: INumbers;
+  /** 1: freed, but a stream is not done with it. */
+  readonly pending: INumbers;
+}
+
 /** A timeline by source line, where categories are not known: a column a name, one more for the rest. */
 export interface ILineGroups {
   readonly names: readonly string[];
@@ -97,4 +130,5 @@ export interface IAnswers {
   readonly markPeaks: IMarkPeaks | undefined;
   readonly summary: ISummary | undefined;
   readonly lines: ILines | undefined;
+  readonly map: IMemoryMap | undefined;
 }

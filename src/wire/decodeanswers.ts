@@ -12,6 +12,7 @@ import type {
 } from './answers';
 import type { ColumnDecoder } from './columns';
 import { malformed } from './errors';
+import { decodeMap } from './decodemap';
 import { Fields, asString } from './fields';
 import type { Text } from './report';
 
@@ -19,15 +20,17 @@ import type { Text } from './report';
 export function decodeAnswers(decoder: ColumnDecoder, fields: Fields, layers: number): IAnswers {
   const optional = <T>(key: string, decode: (inner: Fields) => T): T | undefined =>
     fields.has(key) ? decode(fields.fields(key)) : undefined;
+  const pools = fields.has('pools') ? fields.list('pools', decodePool) : [];
   return {
-    pools: fields.has('pools') ? fields.list('pools', decodePool) : [],
+    pools,
     growth: fields.has('growth')
       ? fields.list('growth', (value, where) => decodeGrowth(Fields.of(value, where), layers))
       : [],
     peaks: optional('peaks', inner => decodePeaks(decoder, inner, layers)),
     markPeaks: optional('mark_peaks', inner => decodeMarkPeaks(decoder, inner, layers)),
     summary: optional('summary', inner => decodeSummary(decoder, inner)),
-    lines: optional('lines', inner => decodeLines(decoder, inner))
+    lines: optional('lines', inner => decodeLines(decoder, inner)),
+    map: optional('map', inner => decodeMap(decoder, inner, { layers, pools: pools.length }))
   };
 }
 

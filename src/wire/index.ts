@@ -4,6 +4,7 @@ export type {
   ILineGroups,
   ILines,
   IMarkPeaks,
+  IMemoryMap,
   INestedPeaks,
   IPool,
   ISummary

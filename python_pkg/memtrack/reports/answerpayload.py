@@ -9,6 +9,7 @@ from memtrack.reports.answers import (
     GrowthFinding,
     LineGroups,
     LineReport,
+    MemoryMap,
     PoolReport,
     SummaryReport,
 )
@@ -31,6 +32,8 @@ def encode_answers(encoder: Encoder, view: View) -> dict[str, Any]:
         answers["summary"] = _summary(encoder, view.summary)
     if view.lines is not None:
         answers["lines"] = _lines(encoder, view.lines)
+    if view.map is not None:
+        answers["map"] = _map(encoder, view.map)
     return answers
 
 
@@ -76,6 +79,16 @@ def _summary(encoder: Encoder, summary: SummaryReport) -> dict[str, Any]:
         "label": encoder.strings(summary.label),
         "names": list(summary.names),
         "values": encoder.column(summary.values.reshape(-1)),
+    }
+
+
+def _map(encoder: Encoder, memory: MemoryMap) -> dict[str, Any]:
+    return {
+        "segments": encoder.columns(memory.segments),
+        "blocks": encoder.columns(memory.blocks),
+        "sites": list(memory.sites),
+        "omitted": memory.omitted,
+        "omitted_bytes": memory.omitted_bytes,
     }
 
 

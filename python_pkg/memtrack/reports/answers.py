@@ -95,6 +95,23 @@ class LineReport:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """The allocator's segments at the peak and the blocks in them; what no block covers is free.
+
+    `segments` has `bytes`, `pool` (row of the view's pools) and `expandable`, in the order they are
+    drawn. `blocks` has `segment`, `offset` and `bytes`, in order, with `category`, `layer` (row, -1),
+    `site` (index into `sites`, -1) and `pending` (freed, but a stream is not done with it).
+    `omitted` further segments have `omitted_bytes`.
+    """
+
+    segments: Mapping[str, Array]
+    blocks: Mapping[str, Array]
+    sites: Sequence[str]
+    omitted: int = 0
+    omitted_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LineGroups:
     """The bytes at each point of a timeline by source line, where categories are not known.
 

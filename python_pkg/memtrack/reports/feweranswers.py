@@ -10,6 +10,7 @@ import numpy as np
 from memtrack.recording import PhaseKind, ReadingKind
 from memtrack.recording.tables import Array
 from memtrack.reports.answers import LineReport, PeaksReport, SummaryReport
+from memtrack.reports.memorymap import placed_blocks, with_fewer_blocks
 from memtrack.reports.report import Report, View
 
 MOST_FINDINGS = 20
@@ -38,6 +39,9 @@ def _fewer(view: View, most: int) -> View:
         peaks=view.peaks and _fewer_peaks(view.peaks, most),
         summary=view.summary and _fewer_readings(view.summary, most // ROWS_A_READING),
         lines=view.lines and _fewer_lines(view.lines, most),
+        # Its segments name their pools by row.
+        map=view.map
+        and (with_fewer_blocks(view.map, most) if len(pools) == len(view.pools) else None),
     )
 
 
@@ -101,13 +105,16 @@ def placed_answers(view: View, place: Array) -> View:
     growth = [
         dataclasses.replace(finding, layer=int(place[finding.layer])) for finding in view.growth
     ]
-    return dataclasses.replace(view, peaks=peaks, growth=growth)
+    memory = view.map and placed_blocks(view.map, place)
+    return dataclasses.replace(view, peaks=peaks, growth=growth, map=memory)
 
 
 def clipped_answers(view: View, clip: Callable[[str], str]) -> View:
     """Return the view with the names in its answers through `clip`."""
     lines, summary, groups = view.lines, view.summary, view.timeline.groups
-    peaks = view.peaks
+    peaks, memory = view.peaks, view.map
+    if memory is not None:
+        memory = dataclasses.replace(memory, sites=[clip(site) for site in memory.sites])
     if peaks is not None:
         peaks = dataclasses.replace(peaks, label=[clip(label) for label in peaks.label])
     if lines is not None:
@@ -121,6 +128,7 @@ def clipped_answers(view: View, clip: Callable[[str], str]) -> View:
         lines=lines,
         summary=summary,
         peaks=peaks,
+        map=memory,
         growth=[dataclasses.replace(found, site=clip(found.site)) for found in view.growth],
         timeline=dataclasses.replace(view.timeline, groups=groups),
     )

@@ -15,6 +15,7 @@ from memtrack.recording import PhaseKind, RecordingData
 from memtrack.recording.tables import Array
 from memtrack.reports.answers import PeaksReport, PoolReport, SummaryReport
 from memtrack.reports.growing import growth_findings
+from memtrack.reports.memorymap import memory_map
 from memtrack.reports.report import LedgerPart, LedgerReport
 
 
@@ -31,9 +32,10 @@ def _part(part: Part) -> LedgerPart:
 
 def answers(analysis: DeviceAnalysis) -> dict[str, Any]:
     """Return the answers of a view by the names of its fields."""
-    data = analysis.data
+    data, pools = analysis.data, pool_reports(analysis.fragmentation)
     return {
-        "pools": pool_reports(analysis.fragmentation),
+        "pools": pools,
+        "map": memory_map(data, analysis.device, analysis.peak.cut, pools),
         "growth": growth_findings(data, analysis.growth, analysis.peak.bytes),
         "peaks": peaks_report(data, analysis.nested),
         "summary": summary_report(data, analysis.device),

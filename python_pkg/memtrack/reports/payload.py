@@ -29,7 +29,10 @@
         "summary": {"readings": {"cut", "time_ns", "kind", "step", "phase", "number": column},
             "label": strings, "names": [str], "values": column, a row of names for each reading},
         "lines": {"site": strings, "bytes", "allocations", "category": column,
-            "omitted", "omitted_bytes"}}]}
+            "omitted", "omitted_bytes"},
+        "map": {"segments": {"bytes", "pool", "expandable": column},
+            "blocks": {"segment", "offset", "bytes", "category", "layer", "site", "pending": column},
+            "sites": [str], "omitted", "omitted_bytes"}}]}
 
     part     {"id", "bytes", "certainty", ["details": [part]]}: details sum to their part
     Text     {"en": str, "zh_CN": str, …}: one string in every shipped language

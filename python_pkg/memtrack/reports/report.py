@@ -12,6 +12,7 @@ from memtrack.reports.answers import (
     GrowthFinding,
     LineGroups,
     LineReport,
+    MemoryMap,
     PeaksReport,
     PoolReport,
     SummaryReport,
@@ -148,6 +149,7 @@ class View:
     peaks: PeaksReport | None = None
     summary: SummaryReport | None = None
     lines: LineReport | None = None
+    map: MemoryMap | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from memtrack.reports.answers import PeaksReport
 from memtrack.reports.answertables import PHASE_NAMES, answer_tables
 from memtrack.reports.bounded import notebook_payload, payload_bytes
 from memtrack.reports.feweranswers import with_fewer_answers
+from memtrack.reports.memorymap import with_fewer_blocks
 
 MIB = 1 << 20
 
@@ -209,6 +210,39 @@ class TestPools:
         healthy = build_report(training(8))
         titles = [str(table.title) for table in answer_tables(healthy, healthy.views[0])]
         assert titles == ["Peaks by step and phase"]
+
+
+class TestMap:
+    def test_has_every_block_in_its_segment_and_every_byte(self, report):
+        view = report.views[0]
+        segments, blocks = view.map.segments, view.map.blocks
+        assert segments["bytes"].sum() == sum(pool.reserved for pool in view.pools)
+        assert blocks["bytes"].sum() == view.peak.bytes
+        end = blocks["offset"] + blocks["bytes"]
+        assert (end <= segments["bytes"][blocks["segment"]]).all()
+        follows = np.diff(blocks["segment"]) == 0
+        assert (np.diff(blocks["segment"]) >= 0).all()
+        assert (blocks["offset"][1:][follows] >= end[:-1][follows]).all()
+        by_pool = np.bincount(segments["pool"], weights=segments["bytes"])
+        assert by_pool.tolist() == [pool.reserved for pool in view.pools]
+        assert report.views[1].map is None
+
+    def test_with_fewer_blocks_its_segments_are_whole(self, report):
+        whole = report.views[0].map
+        fewer = with_fewer_blocks(whole, 12)
+        assert len(fewer.blocks["bytes"]) + len(fewer.segments["bytes"]) <= 12
+        assert fewer.omitted == len(whole.segments["bytes"]) - len(fewer.segments["bytes"])
+        assert fewer.omitted_bytes + fewer.segments["bytes"].sum() == whole.segments["bytes"].sum()
+        kept = set(fewer.segments["bytes"].tolist())
+        for row, size in enumerate(fewer.segments["bytes"].tolist()):
+            mine = fewer.blocks["bytes"][fewer.blocks["segment"] == row].tolist()
+            before = whole.segments["bytes"].tolist().index(size)
+            assert size in kept
+            assert mine == whole.blocks["bytes"][whole.blocks["segment"] == before].tolist() or (
+                whole.segments["bytes"].tolist().count(size) > 1
+            )
+        assert max(fewer.blocks["site"].tolist(), default=-1) < len(fewer.sites)
+        assert with_fewer_blocks(whole, 0) is None
 
 
 class TestPeaks:

@@ -32,7 +32,9 @@ def test_text_has_the_answer_first_and_everything_after(report):
     assert "    attn     4×1024×512     136 MiB  64.0 MiB    24.0 MiB  1.46 GiB" in lines
     assert "in no layer                16.0 MiB         -           -         -" in lines
     assert "  step 2   5.41 GiB  7.36 GiB   1.77 GiB" in lines
-    assert "  pool 0.1: large blocks  20.0 MiB  8.00 MiB  12.0 MiB      12.0 MiB   12.0 MiB" in lines
+    assert (
+        "  pool 0.1: large blocks  20.0 MiB  8.00 MiB  12.0 MiB      12.0 MiB   12.0 MiB" in lines
+    )
     assert "  Peak 8.00 MiB outside of forward, backward and optimizer, step 1" in lines
     assert "! Layers that ran on other threads were not seen." in lines
     assert lines[-1].startswith("! This recording has a limit")

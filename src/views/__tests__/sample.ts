@@ -49,6 +49,7 @@ export function viewOf(seed = 1, changes: Partial<IView> = {}): IView {
     markPeaks: undefined,
     summary: undefined,
     lines: undefined,
+    map: undefined,
     ...changes
   };
 }

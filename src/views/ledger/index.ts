@@ -3,10 +3,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
 import { formatBytes, formatPercent } from '../../base/bytes';
-import type { ILedgerPart, IView } from '../../wire';
+import { Selection } from '../../model/selection';
+import type { ILedgerPart, IReport, IView } from '../../wire';
 import { CATEGORY_IDS } from '../../wire';
 import { element } from '../dom';
 import { Folds } from '../folds';
+import { MemoryMapView } from '../memorymap';
 import { detailName, partName } from '../names';
 import { swatch } from '../swatch';
 import { LedgerBar } from './bar';
@@ -26,16 +28,21 @@ export class LedgerView extends Widget {
   private readonly _note = element('p', { class: 'memtrack-Ledger-note' });
   private readonly _pools = element('div', {});
   private readonly _folds = new Folds();
+  private readonly _map: MemoryMapView;
 
-  constructor(private readonly _trans: TranslationBundle) {
+  constructor(
+    private readonly _trans: TranslationBundle,
+    selection: Selection = new Selection()
+  ) {
     super();
+    this._map = new MemoryMapView(_trans, selection);
     this._bar = new LedgerBar(_trans, 'every');
     this.addClass('memtrack-Ledger');
-    this.node.append(this._bar.node, this._table, this._note, this._pools);
+    this.node.append(this._bar.node, this._table, this._note, this._pools, this._map.node);
   }
 
-  /** Show the ledger of `view`. */
-  setView(view: IView): void {
+  /** Show the ledger of `view`, a device of `report`. */
+  setView(view: IView, report: IReport): void {
     this._bar.ledger = view.ledger;
     const { _trans: trans } = this;
     const hasDetails = view.ledger.parts.some(part => part.details.length > 0);
@@ -46,6 +53,7 @@ export class LedgerView extends Widget {
       ...bodiesOf(view, this._folds, trans)
     );
     this._pools.replaceChildren(...(view.pools.length > 0 ? [poolsTable(view.pools, trans)] : []));
+    this._map.setView(report, view);
     this._note.textContent = view.ledger.parts.some(part => part.certainty === 'estimated')
       ? trans.__('Estimated: a remainder, or a sample taken near the peak.')
       : '';
@@ -53,6 +61,7 @@ export class LedgerView extends Widget {
 
   override dispose(): void {
     this._bar.dispose();
+    this._map.dispose();
     super.dispose();
   }
 }

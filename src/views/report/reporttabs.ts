@@ -67,7 +67,7 @@ export class ReportTabs extends Tabs<TabId> {
     this._timeline?.setView(report, viewIndex);
     const view = at(report.views, viewIndex);
     this._lines?.setView(view);
-    this._ledger?.setView(view);
+    this._ledger?.setView(view, report);
     this._summary?.setView(view);
     this.absent = absentTabs(report, view);
   }
@@ -150,7 +150,7 @@ export class ReportTabs extends Tabs<TabId> {
   }
 
   private _makeLedger(): LedgerView {
-    this._ledger = new LedgerView(this._options.trans);
+    this._ledger = new LedgerView(this._options.trans, this._options.selection);
     return this._shownIn(this._ledger);
   }
 
@@ -159,9 +159,12 @@ export class ReportTabs extends Tabs<TabId> {
     return this._shownIn(this._summary);
   }
 
-  private _shownIn<V extends Widget & { setView(view: IView): void }>(widget: V): V {
+  private _shownIn<V extends Widget & { setView(view: IView, report: IReport): void }>(
+    widget: V
+  ): V {
     if (this._shown !== undefined) {
-      widget.setView(at(this._shown.report.views, this._shown.viewIndex));
+      const { report, viewIndex } = this._shown;
+      widget.setView(at(report.views, viewIndex), report);
     }
     return widget;
   }

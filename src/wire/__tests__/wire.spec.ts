@@ -247,6 +247,93 @@ describe('the answers of a view', () => {
   });
 });
 
+describe('the memory map', () => {
+  type Blocks = readonly (readonly [segment: number, offset: number, bytes: number])[];
+
+  function withBlocks(blocks: Blocks, changes: Json = {}): IPayload {
+    const { json, buffers } = samplePayload(ROOTS);
+    const encoder = new Encoder();
+    encoder.buffers.push(...buffers);
+    const columns = (names: readonly string[], values: readonly (readonly number[])[]): Json =>
+      Object.fromEntries(names.map((name, row) => [name, encoder.column(values[row] ?? [])]));
+    const [segment = [], offset = [], bytes = []] = [0, 1, 2].map(i => blocks.map(b => b[i] ?? 0));
+    const none = blocks.map(() => -1);
+    const zero = blocks.map(() => 0);
+    const map = {
+      segments: columns(
+        ['bytes', 'pool', 'expandable'],
+        [
+          [100, 50],
+          [0, 0],
+          [0, 0]
+        ]
+      ),
+      blocks: columns(
+        ['segment', 'offset', 'bytes', 'category', 'layer', 'site', 'pending'],
+        [segment, offset, bytes, zero, none, none, zero]
+      ),
+      sites: [],
+      omitted: 0,
+      omitted_bytes: 0,
+      ...changes
+    };
+    const sizes = ['reserved', 'allocated', 'pending', 'free', 'largest_free', 'splinters'];
+    const pool = {
+      pool: '',
+      small: false,
+      stream: '0',
+      segments: 2,
+      ...Object.fromEntries(sizes.map(name => [name, 0]))
+    };
+    (json.views as Json[])[0] = { ...(json.views as Json[])[0], map, pools: [pool] };
+    return { json, buffers: encoder.buffers };
+  }
+
+  it('has its segments and blocks', () => {
+    const { json, buffers } = withBlocks([
+      [0, 0, 40],
+      [0, 40, 60],
+      [1, 10, 40]
+    ]);
+    const map = decodeReport(json, buffers).views[0]?.map;
+    expect([...(map?.segments.bytes ?? [])]).toEqual([100, 50]);
+    expect([...(map?.blocks.offset ?? [])]).toEqual([0, 40, 10]);
+  });
+
+  it.each<[string, Blocks]>([
+    [
+      'over another',
+      [
+        [0, 0, 40],
+        [0, 39, 1]
+      ]
+    ],
+    ['beyond its segment', [[1, 10, 41]]],
+    ['before its segment', [[0, -1, 5]]],
+    [
+      'out of order',
+      [
+        [1, 0, 5],
+        [0, 0, 5]
+      ]
+    ],
+    ['of less than nothing', [[0, 10, -5]]]
+  ])('refuses a block %s', (_, blocks) => {
+    expect(failure(withBlocks(blocks))).toMatchObject({
+      kind: 'malformed',
+      where: 'views[0].map.blocks.offset'
+    });
+  });
+
+  it('refuses a segment without a pool', () => {
+    expect(failure(withBlocks([[2, 0, 1]]))).toMatchObject({
+      kind: 'malformed',
+      where: 'views[0].map.blocks.segment'
+    });
+    expect(failure(withBlocks([], { omitted: -1 })).where).toBe('views[0].map.omitted');
+  });
+});
+
 describe('decodeTimeline', () => {
   it('reads the answer to a zoom by itself and checks its references', () => {
     const { json, buffers } = samplePayload(ROOTS, { at_peak: 5 });

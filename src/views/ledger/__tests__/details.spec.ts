@@ -1,7 +1,7 @@
 import { Widget } from '@lumino/widgets';
 
 import type { ILedgerPart, IPool } from '../../../wire';
-import { trans, viewOf } from '../../__tests__/sample';
+import { reportOf, trans, viewOf } from '../../__tests__/sample';
 import { LedgerView } from '..';
 import { poolName } from '../pools';
 
@@ -37,7 +37,7 @@ describe('what the parts of a ledger are made of', () => {
   beforeEach(() => {
     ledger = new LedgerView(trans);
     Widget.attach(ledger, document.body);
-    ledger.setView(view);
+    ledger.setView(view, reportOf());
   });
 
   afterEach(() => ledger.dispose());
@@ -77,14 +77,14 @@ describe('what the parts of a ledger are made of', () => {
 
   it('stays unfolded when the report is brought up to date, and folds again', () => {
     toggles()[0]?.click();
-    ledger.setView({ ...view });
+    ledger.setView({ ...view }, reportOf());
     expect(shown()).toHaveLength(6);
     toggles()[0]?.click();
     expect(shown()).toHaveLength(4);
   });
 
   it('says nothing of rounding where there is none', () => {
-    ledger.setView(viewOf());
+    ledger.setView(viewOf(), reportOf());
     expect(shown().map(([name]) => name)).not.toContain('of it rounding');
     expect(toggles()).toEqual([]);
   });
@@ -93,7 +93,7 @@ describe('what the parts of a ledger are made of', () => {
 describe('the pools', () => {
   const tableOf = (pools: readonly IPool[]): string[][] => {
     const ledger = new LedgerView(trans);
-    ledger.setView(viewOf(1, { pools }));
+    ledger.setView(viewOf(1, { pools }), reportOf());
     const rows = [...ledger.node.querySelectorAll('.memtrack-Pools-table tr')];
     const texts = rows.map(row => [...row.children].map(cell => cell.textContent ?? ''));
     ledger.dispose();

@@ -1,6 +1,6 @@
 import { Widget } from '@lumino/widgets';
 
-import { trans, viewOf } from '../../__tests__/sample';
+import { reportOf, trans, viewOf } from '../../__tests__/sample';
 import { LedgerView, deviceName } from '..';
 import { DeviceBar } from '../devicebar';
 import { everyLabel, fittingLabels } from '../barlabels';
@@ -11,7 +11,7 @@ describe('the ledger', () => {
   beforeEach(() => {
     ledger = new LedgerView(trans);
     Widget.attach(ledger, document.body);
-    ledger.setView(viewOf());
+    ledger.setView(viewOf(), reportOf());
   });
 
   afterEach(() => ledger.dispose());
@@ -34,7 +34,7 @@ describe('the ledger', () => {
 
   it('calls the sum what it is where the size of the device is not known', () => {
     const device = { kind: 'cuda', index: 1, name: '', total: -1 };
-    ledger.setView(viewOf(1, { device }));
+    ledger.setView(viewOf(1, { device }), reportOf());
     expect(rows()[5]?.[0]).toBe('reserved');
     expect(deviceName(viewOf(1, { device }))).toBe('cuda:1');
   });
