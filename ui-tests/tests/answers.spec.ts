@@ -29,6 +29,21 @@ test('a part of the ledger unfolds by keyboard to what it is made of', async () 
   await expect(pools.getByRole('row', { name: /^private pool 0\.1/ })).toContainText('12.0 MiB');
 });
 
+test('the memory map tells what lies where, by pointer and by keyboard', async () => {
+  const ledger = await chooseTab(report, 'Ledger');
+  const map = ledger.getByRole('application', { name: /^Map of the allocator/ });
+  const spot = ledger.getByRole('status').filter({ hasText: /segment of|Point at a block/ });
+  await map.hover({ position: { x: 5, y: 30 } });
+  await expect(spot).toContainText('gpt.block.mlp');
+  await expect(spot).toContainText('segment of 1.95 GiB');
+  await lab.page.mouse.move(0, 0);
+  await expect(spot).toHaveText(/^Point at a block/);
+  await map.focus();
+  await lab.page.keyboard.press('ArrowRight');
+  await lab.page.keyboard.press('ArrowRight');
+  await expect(spot).toContainText('free · segment of');
+});
+
 test('the peak of a phase leads to its moment', async () => {
   const panel = await chooseTab(report, 'Timeline');
   const timeline = new Timeline(panel);

@@ -2,7 +2,7 @@ import { Widget } from '@lumino/widgets';
 
 import { Preferences } from '../../../model/preferences';
 import type { IView } from '../../../wire';
-import { decodeReport } from '../../../wire';
+import { CATEGORY_IDS, decodeReport } from '../../../wire';
 import { reportFixture } from '../../../wire/__tests__/fixture';
 import { nextFrame, reportOf, trans, viewOf } from '../../__tests__/sample';
 import { ReportWidget } from '..';
@@ -32,7 +32,7 @@ describe('the answers of a report', () => {
     bytes: 18 * 2 ** 20,
     steps: 12,
     layer: 1,
-    category: 'activation',
+    category: CATEGORY_IDS[5],
     site: 'train.py:88'
   };
 

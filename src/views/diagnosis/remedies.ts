@@ -1,0 +1,108 @@
+// What helps, in the order of least harm: what it saves, what it costs, the code, and its traps.
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { formatBytes } from '../../base/bytes';
+import type { IDiagnosis, IRemedy } from '../../wire/diagnosis';
+import { element } from '../dom';
+import { Folds } from '../folds';
+import type { Copying } from './copying';
+import { codeText } from './copying';
+import { section } from './section';
+import type { Say } from './why';
+
+/** Returns the table of remedies; undefined where nothing is advised. */
+export function remediesSection(
+  { remedies }: IDiagnosis,
+  copying: Copying,
+  say: Say,
+  trans: TranslationBundle
+): HTMLElement | undefined {
+  if (remedies.length === 0) {
+    return undefined;
+  }
+  const folds = new Folds();
+  const rows = remedies.flatMap((remedy, index) => {
+    const details = detailsOf(remedy, say);
+    const head = headOf(remedy, copying, say, trans);
+    return folds.rows(`${index}`, head, details === undefined ? [] : [details]);
+  });
+  const title = trans.__('What helps');
+  const isSeveral = remedies.filter(({ savingBytes }) => savingBytes !== undefined).length > 1;
+  return section(
+    'remedies',
+    title,
+    tableOf(title, rows, trans),
+    ...(isSeveral
+      ? [
+          element(
+            'p',
+            { class: 'memtrack-Diagnosis-note' },
+            trans.__('Each saving is that of one remedy alone: they do not add up.')
+          )
+        ]
+      : [])
+  );
+}
+
+// The roles are written out, as narrow tables are laid out as a grid.
+function tableOf(
+  title: string,
+  rows: readonly HTMLElement[],
+  trans: TranslationBundle
+): HTMLElement {
+  const head = (text: string, kind = ''): HTMLElement =>
+    element('th', { scope: 'col', role: 'columnheader', class: kind }, text);
+  return element(
+    'table',
+    { class: 'memtrack-Table memtrack-Remedies', role: 'table', 'aria-label': title },
+    element(
+      'thead',
+      { role: 'rowgroup' },
+      element(
+        'tr',
+        { role: 'row' },
+        head(trans.__('Remedy')),
+        head(trans.__('Saves'), 'memtrack-mod-number'),
+        head(trans.__('Costs')),
+        head(trans.__('Code'))
+      )
+    ),
+    element('tbody', { role: 'rowgroup' }, ...rows)
+  );
+}
+
+function headOf(
+  { title, savingBytes, cost, code }: IRemedy,
+  copying: Copying,
+  say: Say,
+  trans: TranslationBundle
+): HTMLElement {
+  const saving =
+    savingBytes === undefined
+      ? element('span', { title: trans.__('No figure is known'), role: 'img' }, '—')
+      : element('span', { title: `${savingBytes} B` }, formatBytes(savingBytes));
+  if (savingBytes === undefined) {
+    saving.setAttribute('aria-label', trans.__('No figure is known'));
+  }
+  const copy = code === '' ? [] : [copying.button(code, say(title))];
+  return element(
+    'tr',
+    { role: 'row' },
+    element('th', { scope: 'row', role: 'rowheader', dir: 'auto' }, say(title)),
+    element('td', { class: 'memtrack-mod-number', role: 'cell' }, saving),
+    element('td', { class: 'memtrack-Remedies-cost', role: 'cell', dir: 'auto' }, say(cost)),
+    element('td', { class: 'memtrack-Remedies-copy', role: 'cell' }, ...copy)
+  );
+}
+
+/** The code and the traps, in a row of their own; undefined for neither. */
+function detailsOf({ code, caveats }: IRemedy, say: Say): HTMLElement | undefined {
+  const lines = caveats.map(text => element('li', { dir: 'auto' }, say(text)));
+  const content = [
+    ...(code === '' ? [] : [codeText(code)]),
+    ...(lines.length === 0 ? [] : [element('ul', {}, ...lines)])
+  ];
+  return content.length === 0
+    ? undefined
+    : element('tr', { role: 'row' }, element('td', { colspan: '4', role: 'cell' }, ...content));
+}

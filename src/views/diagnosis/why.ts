@@ -1,0 +1,94 @@
+// Why it happened: the causes with their evidence, and what in the message does not fit together.
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ICause, IDiagnosis } from '../../wire/diagnosis';
+import type { Text } from '../../wire';
+import { element } from '../dom';
+import { section } from './section';
+import { SURE, confidenceText } from './words';
+
+/** Turns a sentence of the payload into one of the reader's language. */
+export type Say = (text: Text) => string;
+
+/** Returns the section of causes; undefined where there is nothing to explain. */
+export function whySection(
+  { causes, checks, kind }: IDiagnosis,
+  say: Say,
+  trans: TranslationBundle
+): HTMLElement | undefined {
+  if (causes.length === 0 && kind === 'none') {
+    return undefined;
+  }
+  const notice = noticeOf(causes, checks.length > 0, trans);
+  return section(
+    'why',
+    trans.__('Why'),
+    ...(notice === '' ? [] : [element('p', { class: 'memtrack-Diagnosis-note' }, notice)]),
+    element(
+      'ul',
+      { class: 'memtrack-Diagnosis-causes' },
+      ...causes.map((cause, index) => element('li', {}, causeNode(cause, index === 0, say, trans)))
+    )
+  );
+}
+
+/** Returns what contradicts itself; undefined where nothing does. */
+export function contradictionSection(
+  contradictions: readonly Text[],
+  say: Say,
+  trans: TranslationBundle
+): HTMLElement | undefined {
+  if (contradictions.length === 0) {
+    return undefined;
+  }
+  const lines = contradictions.map(text => element('li', { dir: 'auto' }, say(text)));
+  return section(
+    'contradictions',
+    trans.__('What does not fit together'),
+    element('ul', { class: 'memtrack-Diagnosis-alert' }, ...lines)
+  );
+}
+
+/** What the reader should know of the causes before any of them. */
+function noticeOf(causes: readonly ICause[], hasChecks: boolean, trans: TranslationBundle): string {
+  const [best] = causes;
+  if (best === undefined) {
+    return hasChecks
+      ? trans.__('What is known does not tell the cause. The next check does.')
+      : trans.__('What is known does not tell the cause.');
+  }
+  if (best.confidence >= SURE) {
+    return '';
+  }
+  return hasChecks
+    ? trans.__('None of these is sure. The next check tells more.')
+    : trans.__('None of these is sure.');
+}
+
+/** One cause: with evidence it unfolds, without it is a line. */
+function causeNode(
+  { title, confidence, evidence }: ICause,
+  isBest: boolean,
+  say: Say,
+  trans: TranslationBundle
+): HTMLElement {
+  const kind = isBest ? ' memtrack-mod-best' : '';
+  const head = [
+    element('span', { class: 'memtrack-Cause-title', dir: 'auto' }, say(title)),
+    ' ',
+    element(
+      'span',
+      { class: `memtrack-Badge${confidence >= SURE ? ' memtrack-mod-sure' : ''}` },
+      confidenceText(confidence, trans)
+    )
+  ];
+  if (evidence.length === 0) {
+    return element('div', { class: `memtrack-Cause memtrack-mod-plain${kind}` }, ...head);
+  }
+  return element(
+    'details',
+    { class: `memtrack-Cause${kind}`, open: isBest ? '' : undefined },
+    element('summary', {}, ...head),
+    element('ul', {}, ...evidence.map(line => element('li', { dir: 'auto' }, say(line))))
+  );
+}

@@ -1,0 +1,74 @@
+// The words of a diagnosis that are not in its payload.
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { formatPercent } from '../../base/bytes';
+import type { IPlace } from '../../wire/diagnosis';
+import { phaseName } from '../names';
+
+/** From this confidence on a cause is told as the reason; as in diagnosis/diagnosis.py. */
+export const SURE = 0.6;
+
+/** Returns how sure a cause is, in words and as a figure: `very likely, 80 %`. */
+export function confidenceText(confidence: number, trans: TranslationBundle): string {
+  return trans.__('%1, %2', confidenceWord(confidence, trans), formatPercent(confidence, 1));
+}
+
+function confidenceWord(confidence: number, trans: TranslationBundle): string {
+  if (confidence >= 0.9) {
+    return trans.__('almost certain');
+  }
+  if (confidence >= 0.75) {
+    return trans.__('very likely');
+  }
+  if (confidence >= SURE) {
+    return trans.__('likely');
+  }
+  return confidence >= 0.3 ? trans.__('possible') : trans.__('less likely');
+}
+
+/** Returns where it happened, in parts that stand side by side; none where it is not known. */
+export function placeParts(place: IPlace, trans: TranslationBundle): readonly string[] {
+  // `other` is what lies between the phases: it says nothing of where.
+  const phase = place.phase === 'other' ? '' : phaseName(place.phase, trans);
+  const step = place.step > 0 ? trans.__('step %1', place.step) : '';
+  return [phase, place.layer, step, place.site].filter(Boolean);
+}
+
+/** A figure of the message by its name in the payload; undefined for one that is not shown. */
+export function numberName(id: string, trans: TranslationBundle): string | undefined {
+  switch (id) {
+    case 'requested':
+      return trans.__('asked for');
+    case 'total':
+      return trans.__('whole device');
+    case 'free':
+      return trans.__('free on the device');
+    case 'process':
+      return trans.__('used by this process');
+    case 'allocated':
+      return trans.__('allocated by PyTorch');
+    case 'reserved':
+      return trans.__('reserved by PyTorch');
+    case 'reserved_unallocated':
+      return trans.__('reserved, not allocated');
+    case 'private_pools':
+      return trans.__('in private pools');
+    case 'allowed':
+      return trans.__('allowed to this process');
+    default:
+      return undefined;
+  }
+}
+
+/** The figures of a message in the order they are told. */
+export const NUMBER_IDS = [
+  'requested',
+  'total',
+  'free',
+  'process',
+  'allowed',
+  'reserved',
+  'allocated',
+  'reserved_unallocated',
+  'private_pools'
+] as const;
