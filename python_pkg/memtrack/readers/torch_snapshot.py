@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from memtrack.i18n import text
 from memtrack.readers.annotations import read_marks
 from memtrack.readers.bulk import MixedTrace
 from memtrack.readers.devicehistory import DeviceHistory, device_history
+from memtrack.readers.failures import last_failure
 from memtrack.readers.onetimeline import tables_of
 from memtrack.readers.stacks import FrameReader
 from memtrack.readers.trace import NotASnapshot
@@ -92,10 +94,11 @@ def _recording(snapshot: dict[str, Any], path: Path) -> RecordingData:
     traces = snapshot["device_traces"]
     used = {index for index, trace in enumerate(traces) if trace}
     used |= {int(segment["device"]) for segment in snapshot["segments"]}
-    histories = []
+    histories, failures = [], {}
     for index in sorted(used):
         histories.append(device_history(snapshot, index, frames))
         if index < len(traces):
+            failures[str(len(histories) - 1)] = last_failure(traces[index], frames)
             traces[index] = []  # a million dictionaries, no longer needed
         kind = builder.strings.add("cuda")
         name = builder.strings.add(f"CUDA device {index}")
@@ -111,7 +114,11 @@ def _recording(snapshot: dict[str, Any], path: Path) -> RecordingData:
     builder["phases"].add(
         kind=int(PhaseKind.OTHER), step=0, start=0, end=len(times), start_ns=0, end_ns=last_ns
     )
-    return builder.build(_facts(path, snapshot, begin_ns, histories), tables)
+    facts = _facts(path, snapshot, begin_ns, histories)
+    told = {device: failure for device, failure in failures.items() if failure is not None}
+    if told:
+        facts = replace(facts, extra={**facts.extra, "failures": told})
+    return builder.build(facts, tables)
 
 
 def _refuse_impossible(tables: dict[str, Table], path: Path) -> None:
