@@ -8,10 +8,9 @@ import numpy as np
 
 from memtrack.analysis import DRAW_ORDER, Timeline, allocated, by_category, step_ns
 from memtrack.analysis.device import DeviceAnalysis, analyse_device, devices_in_order
-from memtrack.analysis.peak import peak_of
 from memtrack.analysis.sites import sites
 from memtrack.analysis.timeline import BUCKETS, MOST_ALLOCATIONS, timeline
-from memtrack.recording import RecordingData
+from memtrack.recording import Category, RecordingData
 from memtrack.recording.tables import Array
 from memtrack.reports.found import answers, ledger_report
 from memtrack.reports.lines import grouped_lines, line_levels, line_report
@@ -96,9 +95,11 @@ def _view(analysis: DeviceAnalysis) -> View:
 
 def _groups_of(data: RecordingData, device: int) -> list[str]:
     """Return the lines that the report draws its whole timeline by, for a part of it."""
-    peak = peak_of(data, allocated(data, device))
-    lines = line_report(data, device, peak.cut)
-    return grouped_lines(lines, by_category(data, device, np.array([peak.cut]))[0])
+    if not (data.allocations["category"] == Category.UNKNOWN).any():
+        return []
+    cut = int(np.argmax(allocated(data, device)))
+    categories = by_category(data, device, np.array([cut]))[0]
+    return grouped_lines(line_report(data, device, cut), categories)
 
 
 def _timeline(

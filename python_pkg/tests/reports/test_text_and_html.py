@@ -15,6 +15,7 @@ from synthetic import Category, PhaseKind, Script
 from memtrack.reports import build_report, render_html, render_text
 from memtrack.reports.cells import display_width, shortened, wrapped
 from memtrack.reports.colours import colour_of
+from memtrack.reports.lines import GROUPS
 from memtrack.reports.words import PARTS
 
 
@@ -163,8 +164,8 @@ def test_hostile_names_reach_no_terminal(report):
 
 def test_every_part_has_the_colour_variable_of_the_browsers_side():
     style = Path(__file__).parents[3] / "style" / "base.css"
-    defined = set(re.findall(r"(--memtrack-[a-z-]+):", style.read_text(encoding="utf-8")))
-    for part in PARTS:
+    defined = set(re.findall(r"(--memtrack-[a-z0-9-]+):", style.read_text(encoding="utf-8")))
+    for part in (*PARTS, *(f"group-{number}" for number in range(1, GROUPS + 1)), "group-rest"):
         variable = colour_of(part).removeprefix("var(").split(",")[0]
         assert variable in defined, part
 
@@ -178,3 +179,16 @@ def test_where_the_device_dwarfs_the_tensors_their_share_of_each_other_is_told()
         part.id in {category.id for category in Category} for part in view.ledger.parts
     )
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_fallback_colours_lie_between_those_of_light_and_dark_themes():
+    style = (Path(__file__).parents[3] / "style" / "base.css").read_text(encoding="utf-8")
+    for part in PARTS:
+        pattern = rf"--memtrack-{part.replace('_', '-')}: rgb\((\d+) (\d+) (\d+)\)"
+        tones = [tuple(map(int, found)) for found in re.findall(pattern, style)]
+        if not tones:
+            assert part == "free"
+            continue
+        light, dark = tones
+        mixed = [(one + other) // 2 for one, other in zip(light, dark, strict=True)]
+        assert colour_of(part).endswith("#{:02x}{:02x}{:02x})".format(*mixed)), part
