@@ -38,7 +38,7 @@ VARIANTS = ("base", "autocast-bf16", "checkpoint")
 
 
 def build(name: str) -> tuple[Any, Callable[[int, int], dict[str, Any]]]:
-    """Return a model with random weights on the CPU, and what makes a batch for it."""
+    """Return a model with random weights, and what makes a batch for it."""
     import torch
     import transformers as hf
 
@@ -107,22 +107,24 @@ def training(name: str, variant: str) -> tuple[Any, Any, Callable[[], None]]:
 
     torch.manual_seed(0)
     batch, length = BATCHES[name]
-    model, make = build(name)
+    with torch.device("cuda"):
+        model, make = build(name)
     if variant == "checkpoint":
         options = {"use_reentrant": False}
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=options)
         model.config.use_cache = False
-    model = model.cuda().train()
+    model.train()
     data = {key: tensor.cuda() for key, tensor in make(batch, length).items()}
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     casts = variant == "autocast-bf16"
 
+    def loss_of() -> Any:  # the rest of the output is let go before backward
+        with torch.autocast("cuda", torch.bfloat16, enabled=casts):
+            return model(**data)["loss"]
+
     def step() -> None:
         optimizer.zero_grad()
-        with torch.autocast("cuda", torch.bfloat16, enabled=casts):
-            output = model(**data)
-            loss = output["loss"] if isinstance(output, dict) else output.loss
-        loss.backward()
+        loss_of().backward()
         optimizer.step()
 
     return model, optimizer, step
@@ -134,13 +136,14 @@ def bare(name: str, variant: str, steps: int) -> dict[str, Any]:
 
     _model, _optimizer, step = training(name, variant)
     torch.cuda.synchronize()
+    before = torch.cuda.memory_stats()["allocation.all.allocated"]
     torch.cuda.reset_peak_memory_stats()
     for _ in range(steps):
         step()
     torch.cuda.synchronize()
     return {
         "peak": torch.cuda.max_memory_allocated(),
-        "allocations": torch.cuda.memory_stats()["allocation.all.allocated"],
+        "allocations": torch.cuda.memory_stats()["allocation.all.allocated"] - before,
         "reserved": torch.cuda.max_memory_reserved(),
     }
 
@@ -157,6 +160,7 @@ def recorded(name: str, variant: str, steps: int) -> dict[str, Any]:
     from memtrack.recording import Category
 
     model, _optimizer, step = training(name, variant)
+    before = torch.cuda.memory_stats()["allocation.all.allocated"]
     recorder = Recorder(model, steps=steps + 1, label=name)
     recorder.enter()
     for _ in range(steps):
@@ -185,7 +189,7 @@ def recorded(name: str, variant: str, steps: int) -> dict[str, Any]:
         "peak": highest.bytes,
         "steps": data.steps,
         "events": data.cuts,
-        "allocations": statistics["allocation.all.allocated"],
+        "allocations": statistics["allocation.all.allocated"] - before,
         "known": 1 - shares.get("unknown", 0) / highest.bytes,
         "in_layers": float(
             sizes[activations & (table["layer"] >= 0)].sum() / max(1, sizes[activations].sum())
@@ -240,23 +244,25 @@ def main() -> None:
         for name in options.models
         if not (variant == "checkpoint" and name in ("resnet-50", "mlp"))  # have none
     ]
+    results: list[dict[str, Any]] = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda one: shown(compare(*one)), work))
-    if options.out:
-        figures = {
-            "command": "python bench/peaks.py",
-            **surroundings(),
-            "worst": worst(results),
-            "results": results,
-        }
-        options.out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        for result in pool.map(lambda one: compare(*one), work):
+            results.append(result)
+            print(result["model"], result["variant"], json.dumps(result.get("peak_error")))
+            if options.out:
+                write(options.out, results)
+    print(json.dumps(worst(results)))
 
 
-def shown(result: dict[str, Any]) -> dict[str, Any]:
-    """Print one configuration in a line; return it."""
-    print(result["model"], result["variant"], json.dumps(result.get("peak_error")), end=" ")
-    print(json.dumps(result["recorded"]), json.dumps(result["bare"]), flush=True)
-    return result
+def write(path: Path, results: list[dict[str, Any]]) -> None:
+    """Write the figures so far."""
+    figures = {
+        "command": "python bench/peaks.py",
+        **surroundings(),
+        "worst": worst(results),
+        "results": results,
+    }
+    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def worst(results: list[dict[str, Any]]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def categories(tables: Mapping[str, Columns], events: int, libraries: Sizes) -> 
     brief = (end < phase_end) | ((end == events) & (phase_end == events))
     in_call = blocks["call"] >= 0
     forward = (kind == PhaseKind.FORWARD) | (in_call & (kind != PhaseKind.BACKWARD))
-    made_again, outlives = _recomputed(blocks["call"], end, calls)
+    made_again, outlives = _recomputed(blocks, calls)
     lasting = end == events
     choices = (
         *((lasting & _is_sized(blocks, sizes), c) for c, sizes in libraries.items()),
@@ -73,8 +73,11 @@ def _is_sized(blocks: Columns, sizes: frozenset[int]) -> Array:
     return np.isin(blocks["requested"], list(sizes))
 
 
-def _recomputed(call: Array, end: Array, calls: Columns) -> tuple[Array, Array]:
-    """Return which blocks were made while checkpointing ran a forward again, and which outlive that."""
+def _recomputed(blocks: Columns, calls: Columns) -> tuple[Array, Array]:
+    """Return which blocks were made while checkpointing ran a forward again, and which outlive that.
+
+    What the backward of such a call makes afterwards is not among them.
+    """
     again = np.append(calls["kind"] == CallKind.RECOMPUTE, False)
     outermost = np.arange(len(again))
     parent = np.append(calls["parent"], -1)
@@ -83,8 +86,8 @@ def _recomputed(call: Array, end: Array, calls: Columns) -> tuple[Array, Array]:
         if not inner.any():
             break
         outermost[inner] = parent[outermost[inner]]
-    until = np.append(calls["end"], 0)[outermost]
-    return again[call], end > until[call]
+    until = np.append(calls["end"], 0)[outermost][blocks["call"]]
+    return again[blocks["call"]] & (blocks["start"] < until), blocks["end"] > until
 
 
 def targets(blocks: Columns, candidates: Array, forward_ns: Array, event_times: Array) -> Array:

@@ -1,0 +1,51 @@
+"""What a node of an autograd graph holds: further nodes and the tensors saved for backward.
+
+A tensor that was saved with hooks is not unpacked, since that would run the hooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+_PREFIX = "_raw_saved_"
+_names: dict[type, tuple[str, ...]] = {}
+
+
+def inside_node(node: Any) -> Iterator[Any]:
+    """Yield the nodes that `node` leads to, the leaf it accumulates into, and its saved tensors."""
+    try:
+        edges = node.next_functions
+    except Exception:  # noqa: BLE001 - torch refuses some nodes, such as those made by C++ alone
+        edges = ()
+    for following, _ in edges:
+        if following is not None:
+            yield following
+    leaf = getattr(node, "variable", None)
+    if leaf is not None:
+        yield leaf
+    for name in _saved_names(type(node)):
+        yield from _saved(node, name)
+
+
+def _saved_names(kind: type) -> tuple[str, ...]:
+    names = _names.get(kind)
+    if names is None:
+        names = _names[kind] = tuple(name for name in dir(kind) if name.startswith(_PREFIX))
+    return names
+
+
+def _saved(node: Any, name: str) -> Iterator[Any]:
+    """Yield the tensors of one saved field; torch before 2.6 does not tell them without unpacking."""
+    try:
+        raw = getattr(node, name)
+    except Exception:  # noqa: BLE001 - freed by backward
+        return
+    for saved in raw if isinstance(raw, (tuple, list)) else (raw,):
+        if getattr(saved, "unpack_hook", _NO_ANSWER) is None:
+            data = getattr(saved, "data", None)
+            if data is not None:
+                yield data
+
+
+_NO_ANSWER = object()
