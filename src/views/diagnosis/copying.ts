@@ -34,7 +34,7 @@ export class Copying implements IDisposable {
     const faces: Readonly<Record<CopyState, string>> = {
       idle: trans.__('Copy'),
       copied: trans.__('Copied'),
-      failed: trans.__('Not copied')
+      failed: trans.__('Failed')
     };
     // All faces lie in one place, so that the button is as wide as the widest and nothing moves.
     const spans = STATES.map(state =>

@@ -3,6 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { WireError } from '../../wire';
 
+export { failureWidget } from '../report/failure';
+
 /** Returns one sentence for the reader; an error of ours is thrown on. */
 export function failureText(error: unknown, trans: TranslationBundle): string {
   if (!(error instanceof WireError)) {

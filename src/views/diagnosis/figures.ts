@@ -2,48 +2,37 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { formatBytes } from '../../base/bytes';
-import type { IDiagnosis, IProcess } from '../../wire/diagnosis';
+import type { IDiagnosis } from '../../wire/diagnosis';
 import { element } from '../dom';
 import { section } from './section';
 import { NUMBER_IDS, numberName } from './words';
 
-type Row = readonly [name: string, bytes: number | undefined];
+/** A figure with its name; undefined bytes are not known, negative ones not told. */
+type Row = readonly [name: string, bytes: number | undefined, isDetail?: boolean];
 
 /** Returns the request against what could have served it; undefined where no figure is known. */
 export function neededSection(
   { needed, otherProcesses }: IDiagnosis,
   trans: TranslationBundle
 ): HTMLElement | undefined {
-  const rows: readonly Row[] = [
-    [trans.__('asked for'), needed.requested],
+  const { requested, segment } = needed;
+  const isSame =
+    requested !== undefined &&
+    segment !== undefined &&
+    formatBytes(requested) === formatBytes(segment);
+  const list = figures(
     [
-      trans.__('wanted of the device for it'),
-      needed.segment === needed.requested ? undefined : needed.segment
+      [trans.__('asked for'), requested],
+      [trans.__('as the allocator asked the driver for it'), isSame ? undefined : segment],
+      [trans.__('largest free block that could serve it'), needed.largestFree],
+      [trans.__('free inside the allocator, all blocks together'), needed.cached],
+      [trans.__('free on the device'), needed.deviceFree],
+      [trans.__('held by other processes'), needed.others],
+      ...otherProcesses.map(({ pid, bytes }): Row => [trans.__('process %1', pid), bytes, true])
     ],
-    [trans.__('largest free block'), needed.largestFree],
-    [trans.__('free in the allocator cache'), needed.cached],
-    [trans.__('free on the device'), needed.deviceFree],
-    [trans.__('held by other processes'), needed.others]
-  ];
-  const list = figures([...rows, ...otherProcesses.map(process => processRow(process, trans))]);
-  const untold = otherProcesses.filter(({ bytes }) => bytes < 0);
-  const note = element(
-    'p',
-    { class: 'memtrack-Diagnosis-note' },
-    trans.__(
-      'The driver does not tell how much these processes hold: %1',
-      untold.map(({ pid }) => String(pid)).join(', ')
-    )
+    trans
   );
-  if (list === undefined && untold.length === 0) {
-    return undefined;
-  }
-  return section(
-    'needed',
-    trans.__('Needed, and what there was'),
-    ...(list === undefined ? [] : [list]),
-    ...(untold.length === 0 ? [] : [note])
-  );
+  return list && section('needed', trans.__('What was needed, and what there was'), list);
 }
 
 /** Returns the figures of the message that are not told yet; undefined where there are none. */
@@ -58,25 +47,23 @@ export function numbersSection(
     numberName(id, trans) ?? id,
     numbers.get(id)
   ]);
-  const list = figures(rows);
+  const list = figures(rows, trans);
   return list && section('numbers', trans.__('From the message'), list);
 }
 
-function processRow({ pid, bytes }: IProcess, trans: TranslationBundle): Row {
-  return [trans.__('process %1', pid), bytes < 0 ? undefined : bytes];
-}
-
 /** A list of those figures that are known. */
-function figures(rows: readonly Row[]): HTMLElement | undefined {
-  const known = rows.flatMap(([name, bytes]) =>
+function figures(rows: readonly Row[], trans: TranslationBundle): HTMLElement | undefined {
+  const known = rows.flatMap(([name, bytes, isDetail]) =>
     bytes === undefined
       ? []
       : [
           element(
             'div',
-            {},
+            { class: isDetail === true ? 'memtrack-mod-detail' : undefined },
             element('dt', {}, name),
-            element('dd', { title: `${bytes} B` }, formatBytes(bytes))
+            bytes < 0
+              ? element('dd', {}, trans.__('not told by the driver'))
+              : element('dd', { title: `${bytes} B` }, formatBytes(bytes))
           )
         ]
   );

@@ -46,6 +46,7 @@ export class DiagnosisWidget extends Widget {
     const trans = this._trans;
     const say = (text: Text): string => textIn(text, this._language);
     this._clear();
+    this.toggleClass('memtrack-mod-none', diagnosis.kind === 'none');
     this._copying = new Copying(trans);
     this._picture = new DevicePicture(trans);
     const facts = [
@@ -81,12 +82,13 @@ export class DiagnosisWidget extends Widget {
   }
 
   private _head(diagnosis: IDiagnosis, say: (text: Text) => string): HTMLElement {
+    const answer = say(diagnosis.headline);
     const headline = element(
       'div',
       { class: 'memtrack-Diagnosis-headline', role: 'heading', 'aria-level': '3', dir: 'auto' },
-      say(diagnosis.headline)
+      answer
     );
-    const place = placeParts(diagnosis.place, this._trans);
+    const place = placeParts(diagnosis.place, answer, this._trans);
     return element(
       'div',
       { class: 'memtrack-Diagnosis-head' },

@@ -27,7 +27,7 @@ export class DevicePicture implements IDisposable {
   private readonly _bar: DeviceBar;
 
   constructor(private readonly _trans: TranslationBundle) {
-    this._bar = new DeviceBar(_trans, 'fitting');
+    this._bar = new DeviceBar(_trans, 'every');
   }
 
   get isDisposed(): boolean {
@@ -75,10 +75,11 @@ export class DevicePicture implements IDisposable {
   private _legend(needed: INeeded, asked: number, free: number): HTMLElement {
     const trans = this._trans;
     const bytes = formatBytes(needed.requested ?? asked);
-    const isRounded = needed.requested !== undefined && needed.requested < asked;
-    const what = isRounded
-      ? trans.__('%1 asked, for which the allocator wants %2', bytes, formatBytes(asked))
-      : trans.__('%1 asked', bytes);
+    const whole = formatBytes(asked);
+    const what =
+      whole === bytes
+        ? trans.__('%1 asked', bytes)
+        : trans.__('%1 asked, for which the allocator wants %2', bytes, whole);
     const short =
       free === 0
         ? trans.__('the device has nothing free')

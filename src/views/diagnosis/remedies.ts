@@ -26,7 +26,7 @@ export function remediesSection(
     const head = headOf(remedy, copying, say, trans);
     return folds.rows(`${index}`, head, details === undefined ? [] : [details]);
   });
-  const title = trans.__('What helps');
+  const title = trans.__('What helps, the least harmful first');
   const isSeveral = remedies.filter(({ savingBytes }) => savingBytes !== undefined).length > 1;
   return section(
     'remedies',

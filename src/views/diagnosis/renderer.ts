@@ -23,11 +23,8 @@ export class DiagnosisRenderer extends Panel implements IRenderMime.IRenderer {
   /** Show `model`; the same again leaves alone what the reader has unfolded, the latest call wins. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const job = ++this._job;
-    const [{ DiagnosisWidget }, { decodeDiagnosis }, failure] = await Promise.all([
-      import('.'),
-      import('../../wire/decodediagnosis'),
-      import('./failure')
-    ]);
+    const [{ DiagnosisWidget }, { decodeDiagnosis }, { failureText, failureWidget }] =
+      await Promise.all([import('.'), import('../../wire/decodediagnosis'), import('./failure')]);
     if (this.isDisposed || job !== this._job) {
       return;
     }
@@ -42,9 +39,8 @@ export class DiagnosisRenderer extends Panel implements IRenderMime.IRenderer {
       this._view ??= this._show(new DiagnosisWidget(this._services));
       this._view.setDiagnosis(diagnosis);
     } catch (error) {
-      const { failureWidget } = await import('../report/failure');
-      this._show(failureWidget(failure.failureText(error, this._services.trans)));
       this._view = undefined;
+      this._show(failureWidget(failureText(error, this._services.trans)));
     }
   }
 

@@ -7,6 +7,9 @@ import { element } from '../dom';
 import { section } from './section';
 import { SURE, confidenceText } from './words';
 
+/** The cause that stands where none can be told: its title says so, and it has no confidence. */
+const UNKNOWN = 'unknown';
+
 /** Turns a sentence of the payload into one of the reader's language. */
 export type Say = (text: Text) => string;
 
@@ -57,7 +60,7 @@ function noticeOf(causes: readonly ICause[], hasChecks: boolean, trans: Translat
       ? trans.__('What is known does not tell the cause. The next check does.')
       : trans.__('What is known does not tell the cause.');
   }
-  if (best.confidence >= SURE) {
+  if (best.confidence >= SURE || best.id === UNKNOWN) {
     return '';
   }
   return hasChecks
@@ -67,20 +70,20 @@ function noticeOf(causes: readonly ICause[], hasChecks: boolean, trans: Translat
 
 /** One cause: with evidence it unfolds, without it is a line. */
 function causeNode(
-  { title, confidence, evidence }: ICause,
+  { id, title, confidence, evidence }: ICause,
   isBest: boolean,
   say: Say,
   trans: TranslationBundle
 ): HTMLElement {
   const kind = isBest ? ' memtrack-mod-best' : '';
+  const badge = element(
+    'span',
+    { class: `memtrack-Badge${confidence >= SURE ? ' memtrack-mod-sure' : ''}` },
+    confidenceText(confidence, trans)
+  );
   const head = [
     element('span', { class: 'memtrack-Cause-title', dir: 'auto' }, say(title)),
-    ' ',
-    element(
-      'span',
-      { class: `memtrack-Badge${confidence >= SURE ? ' memtrack-mod-sure' : ''}` },
-      confidenceText(confidence, trans)
-    )
+    ...(id === UNKNOWN ? [] : [' ', badge])
   ];
   if (evidence.length === 0) {
     return element('div', { class: `memtrack-Cause memtrack-mod-plain${kind}` }, ...head);

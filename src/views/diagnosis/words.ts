@@ -26,12 +26,18 @@ function confidenceWord(confidence: number, trans: TranslationBundle): string {
   return confidence >= 0.3 ? trans.__('possible') : trans.__('less likely');
 }
 
-/** Returns where it happened, in parts that stand side by side; none where it is not known. */
-export function placeParts(place: IPlace, trans: TranslationBundle): readonly string[] {
+/** Returns where it happened, in parts that stand side by side: those that `headline` does not tell. */
+export function placeParts(
+  place: IPlace,
+  headline: string,
+  trans: TranslationBundle
+): readonly string[] {
   // `other` is what lies between the phases: it says nothing of where.
   const phase = place.phase === 'other' ? '' : phaseName(place.phase, trans);
   const step = place.step > 0 ? trans.__('step %1', place.step) : '';
-  return [phase, place.layer, step, place.site].filter(Boolean);
+  return [phase, place.layer, step, place.site].filter(
+    part => part !== '' && !headline.includes(part)
+  );
 }
 
 /** A figure of the message by its name in the payload; undefined for one that is not shown. */
