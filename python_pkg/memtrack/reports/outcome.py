@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from memtrack.analysis import allocated
 from memtrack.analysis.device import DeviceAnalysis
-from memtrack.analysis.fragmentation import fragmentation
 from memtrack.analysis.sites import sites
 from memtrack.analysis.totals import sum_by
 from memtrack.i18n import Text, text
@@ -49,30 +50,53 @@ def moment_headline(analysis: DeviceAnalysis) -> Text:
 
 
 def out_of_memory(analysis: DeviceAnalysis) -> Text | None:
-    """Tell what was asked for when memory ran out last, and whether it was there, but in pieces."""
+    """Tell what was asked for when memory ran out last, where, and what there was."""
     data, device = analysis.data, analysis.device
     events = data.events
     failed = np.flatnonzero((events["kind"] == EventKind.OOM) & (events["device"] == device))
     if not len(failed):
         return None
     cut, asked = int(failed[-1]), int(events["bytes"][failed[-1]])
-    in_use = int(allocated(data, device)[cut])
-    found = fragmentation(data, device, cut, asked)
-    served = None if found is None else found.served
+    site, free = _failure(analysis)
+    values = {
+        "what": text("Out of memory at {site}", site=site) if site else text("Out of memory"),
+        "asked": format_bytes(asked),
+        "in_use": format_bytes(int(allocated(data, device)[cut])),
+    }
+    served = None if analysis.when_full is None else analysis.when_full.served
     if served is not None and served.is_fragmented:
         return text(
-            "Out of memory: {asked} was asked for with {in_use} in use; {free} was free in the"
-            " allocator, but no block of it larger than {largest}",
-            asked=format_bytes(asked),
-            in_use=format_bytes(in_use),
+            "{what}: {asked} was asked for with {in_use} in use; {free} was free in the allocator,"
+            " but no block of it larger than {largest}",
             free=format_bytes(served.free),
             largest=format_bytes(served.largest_free),
+            **values,
         )
-    return text(
-        "Out of memory: {asked} was asked for with {in_use} in use",
-        asked=format_bytes(asked),
-        in_use=format_bytes(in_use),
-    )
+    if free >= 0:
+        return text(
+            "{what}: {asked} was asked for with {in_use} in use; the device had {free} free",
+            free=format_bytes(free),
+            **values,
+        )
+    return text("{what}: {asked} was asked for with {in_use} in use", **values)
+
+
+def _failure(analysis: DeviceAnalysis) -> tuple[str, int]:
+    """Return the line of the last failed request, "" if unknown, and the device's free bytes, -1."""
+    failures = analysis.data.facts.extra.get("failures")
+    found = failures.get(str(analysis.device)) if isinstance(failures, Mapping) else None
+    if not isinstance(found, Mapping):
+        return "", -1
+    stack, free = (_whole(found.get(name)) for name in ("stack", "device_free"))
+    if not 0 <= stack < len(analysis.data.stacks):
+        return "", free
+    _, names = sites(analysis.data, np.array([stack]))
+    return names[0], free
+
+
+def _whole(value: object) -> int:
+    """Return a whole number of a file, -1 for anything else."""
+    return value if isinstance(value, int) else -1
 
 
 def largest_sites(analysis: DeviceAnalysis, rows: Array) -> Text | None:

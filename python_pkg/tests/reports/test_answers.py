@@ -10,6 +10,7 @@ import pytest
 from allocator_script import AllocatorScript
 from synthetic import Category, EventKind, PhaseKind, Script
 
+from memtrack.recording import RecordingData
 from memtrack.recording.categories import ReadingKind
 from memtrack.reports import build_report, render_html, render_text, window_report
 from memtrack.reports.answers import PeaksReport
@@ -104,6 +105,25 @@ class TestOutOfMemory:
     def test_tells_what_was_asked_for(self):
         details = [str(line) for line in build_report(snapshot(failed=700 * MIB)).views[0].details]
         assert details[0] == "Out of memory: 700 MiB was asked for with 42.0 MiB in use"
+
+    def test_tells_where_it_was_and_what_the_device_had(self):
+        data = snapshot(failed=700 * MIB)
+        told = {"failures": {"0": {"stack": 0, "device_free": 3 << 30}}}
+        facts = dataclasses.replace(data.facts, extra=told)
+        view = build_report(RecordingData(facts, data.strings, data.tables)).views[0]
+        assert str(view.details[0]) == (
+            "Out of memory at train.py:1 step: 700 MiB was asked for with 42.0 MiB in use;"
+            " the device had 3.00 GiB free"
+        )
+
+    @pytest.mark.parametrize(
+        "failures", [None, [], {"0": 3}, {"0": {"stack": 99}}, {"0": {"stack": "x"}}]
+    )
+    def test_believes_no_file(self, failures):
+        data = snapshot(failed=700 * MIB)
+        facts = dataclasses.replace(data.facts, extra={"failures": failures})
+        view = build_report(RecordingData(facts, data.strings, data.tables)).views[0]
+        assert str(view.details[0]) == "Out of memory: 700 MiB was asked for with 42.0 MiB in use"
 
     def test_tells_of_memory_that_is_free_in_pieces(self):
         script = AllocatorScript()
