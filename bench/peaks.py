@@ -191,9 +191,7 @@ def recorded(name: str, variant: str, steps: int) -> dict[str, Any]:
         "events": data.cuts,
         "allocations": statistics["allocation.all.allocated"] - before,
         "known": 1 - shares.get("unknown", 0) / highest.bytes,
-        "in_layers": float(
-            sizes[activations & (table["layer"] >= 0)].sum() / max(1, sizes[activations].sum())
-        ),
+        "in_layers": _share(sizes, activations & (table["layer"] >= 0), activations),
         "categories_sum": bool((by_category(data, 0, cuts).sum(axis=1) == levels).all()),
         "reserved_covers": bool((held >= levels).all()),
         "reserved": int(held.max()),
@@ -201,6 +199,12 @@ def recorded(name: str, variant: str, steps: int) -> dict[str, Any]:
         "samples_sum": agreement(data, 0).differ == (),
         "bytes": shares,
     }
+
+
+def _share(sizes: Any, part: Any, whole: Any) -> float | None:
+    """Return which part of the bytes of `whole` those of `part` are; None where there are none."""
+    total = int(sizes[whole].sum())
+    return int(sizes[part].sum()) / total if total else None
 
 
 def in_process(kind: str, name: str, variant: str, steps: int) -> dict[str, Any]:
@@ -276,7 +280,9 @@ def worst(results: list[dict[str, Any]]) -> dict[str, Any]:
         "reserved_error": max((abs(one["reserved_error"]) for one in ran), default=None),
         "allocations_added": max((abs(one["allocations_added"]) for one in ran), default=None),
         "known": min((one["known"] for one in ours), default=None),
-        "in_layers": min((one["in_layers"] for one in ours), default=None),
+        "in_layers": min(
+            (one["in_layers"] for one in ours if one["in_layers"] is not None), default=None
+        ),
         "sums": all(
             one["categories_sum"] and one["parts_sum"] and one["samples_sum"] for one in ours
         ),
