@@ -1,0 +1,56 @@
+"""What else a text mentions: words that make a cause more or less likely, and stories in prose.
+
+A sign is never a reason by itself. Patterns are matched on small letters with single spaces.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIGNS: dict[str, str] = {
+    "memory": r"memory|\boom\b|vram|\bram\b|显存|内存",
+    "grows": r"\bgrow(?:s|ing|th)|\bincreas(?:es|ing)|\bleak|\baccumulat|\bexplod|\bris(?:es|ing)\b|"
+    r"without limit|after some (?:batches|steps|epochs|iterations)|每[步轮]|增长|泄漏|越来越",
+    "evaluation": r"\bvalidation\b|\bevaluat|\beval\b|\binference\b|验证|推理",
+    "no_grad": r"\bno_grad\b|inference_mode",
+    "retained_graph": r"retain_graph|create_graph",
+    "cuda_graphs": r"reduce-overhead|max-autotune|cuda ?-?graphs?\b|cudagraph",
+    "recompiles": r"cache_size_limit|recompile_limit|\brecompil",
+    "autotune": r"\bautotun",
+    "hooks": r"\bhooks?\b",
+    "logits": r"\blogits\b|cross[ _-]?entropy|\bvocab",
+    "gathers_outputs": r"nested_concat|eval_accumulation_steps|predictions? (?:are|is) (?:kept|collected)",
+    "attention": r"\battention\b|seq(?:uence)?[ _]len|sequence \d{4,}|query @ key|\bsdpa\b|注意力",
+    "boxes": r"bounding boxes|\bgt_?bboxes|\bgt boxes|samples_per_gpu|\biou\b",
+    "adapters": r"\blora\b|\bpeft\b|\bqlora\b|gradient[ _]checkpoint",
+    "half": r"\b16-bit\b|\bfp16\b|\bbf16\b|\bbfloat16\b|\bfloat16\b|\bhalf precision",
+    "loading": r"\bload(?:s|ed|ing)?\b|from_pretrained",
+    "saving": r"\bsav(?:e|es|ing)\b|save_pretrained|save_checkpoint|state_dict",
+    "sharded": r"\bfsdp2?\b|\bzero-?3\b|fully ?sharded",
+    "clone_failed": r"failed to clone\(\) tensor with name",
+    "ranks": r"\b(?:all|every|each|other) ranks?\b|\branks? \d|cuda:0|map_location|\bgpu 0\b",
+    "checkpoint": r"\bcheckpoint\b|torch\.load",
+    "frameworks": r"\btensorflow\b|\bjax\b|\bxla\b|\bcupy\b|\bpaddle\b",
+    "leftover": r"no (?:running )?process(?:es)?(?: \w+)? (?:listed|found|shown)|after (?:a |the )?(?:\w+ )?(?:crash|"
+    r"kill|interrupt)|rank dies|non-zero after|\bzombie|残留",
+    "traceback_kept": r"after an exception|exception in a notebook|handling of the above exception",
+    "viewer": r"memory_viz|\bsnapshots?\b|\btrace shows\b|max_entries|_record_memory_history",
+    "host": r"\bhost (?:ram|memory|oom)\b|\b(?:cpu|system) (?:ram|memory)\b|内存不足",
+    "pinned": r"pin_memory|pinned|cudahostalloc|page-locked",
+    "windows": r"\bwsl2?\b|microsoft-standard|\bwindows\b|[a-z]:\\",
+    "expandable": r"expandable_segments:true",
+    "offload": r"\boffload",
+    "cudnn_benchmark": r"cudnn\.benchmark",
+    "caught": r"\bretry|\bskipping batch|ran out of memory, re",
+    "query": r"mem_get_info|caching_allocator_warmup",
+    "barrier": r"\bbarrier\b",
+    "rest_of_optimizer": r"optimizer step|optimizer\.step",
+    "no_error_line": r"no error line",
+}
+_SEARCH = {name: re.compile(pattern) for name, pattern in _SIGNS.items()}
+
+
+def signs(words: str) -> frozenset[str]:
+    """Return the ids of what a piece of text mentions."""
+    small = words.lower()
+    return frozenset(name for name, search in _SEARCH.items() if search.search(small))

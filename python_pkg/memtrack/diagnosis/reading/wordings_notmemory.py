@@ -1,0 +1,114 @@
+"""Sentences of errors that are often taken for memory and are none.
+
+Patterns are in small letters without spaces; `status` is kept and decides the cause.
+"""
+
+from __future__ import annotations
+
+from memtrack.diagnosis.reading.failure import Severity
+from memtrack.diagnosis.reading.wording import Wording
+
+
+def _not_memory(
+    name: str, needle: str, pattern: str = "", severity: Severity = Severity.FATAL
+) -> Wording:
+    return Wording(f"not_oom.{name}", "not_oom", needle, pattern, False, severity)
+
+
+KERNEL_ERRORS = (
+    _not_memory(
+        "illegal_access", "illegalmemoryaccess", r"(?:an)?illegalmemoryaccess(?:wasencountered)?"
+    ),
+    _not_memory("illegal_access", "cuda_error_illegal_address"),
+    _not_memory("illegal_access", "cudaerrorillegaladdress", r"(?<!for`)cudaerrorillegaladdress"),
+    _not_memory("illegal_access", "cudaruntimeerror(77)", r"cudaruntimeerror\((?:77|700)\)"),
+    _not_memory("illegal_access", "memoryaccessfaultbygpu"),
+    _not_memory("misaligned", "misalignedaddress"),
+    _not_memory("illegal_instruction", "anillegalinstructionwasencountered"),
+    _not_memory("device_assert", "device-sideasserttriggered"),
+    _not_memory("device_assert", "cudaruntimeerror(59)", r"cudaruntimeerror\((?:59|710)\)"),
+    _not_memory(
+        "device_assert",
+        "assertion`",
+        r"(?:\[\d+,\d+,\d+\],?thread:?\[\d+,\d+,\d+\])?assertion`[^`']{1,120}['`]failed",
+    ),
+    _not_memory("bad_index", "indexerror:indexoutofrangeinself"),
+    _not_memory("bad_index", "isoutofbounds", r"(?:target|index)-?\d+isoutofbounds"),
+    _not_memory("launch_failure", "unspecifiedlaunchfailure"),
+    _not_memory("launch_failure", "cudaruntimeerror(4)"),
+    _not_memory("launch_timeout", "launchtimedoutandwasterminated"),
+)
+
+DRIVER = (
+    _not_memory(
+        "busy_unavailable",
+        "busyorunavailable",
+        r"(?:allcuda-capabledevicesare|cuda-capabledevice\(s\)is/are)busyorunavailable",
+    ),
+    _not_memory("gpu_lost", "gpuislost", r"gpuislost(?:\.rebootthesystem\w*)?"),
+    _not_memory(
+        "gpu_lost",
+        "unabletodeterminethedevicehandle",
+        r"unabletodeterminethedevicehandleforgpu\S{0,40}?:(?:gpuislost|unknownerror)",
+    ),
+    _not_memory("gpu_lost", "nodeviceswerefound"),
+    _not_memory("xid", "nvrm:xid", r"nvrm:xid\(pci:[^)]*\):(?P<status>\d+)"),
+    _not_memory("nvml_mismatch", "driver/libraryversionmismatch"),
+    _not_memory("nvml_blocked", "gpuaccessblockedbytheoperatingsystem"),
+    _not_memory(
+        "nvml", "failedtoinitializenvml", r"failedtoinitializenvml:(?P<status>[a-z/]{3,40})"
+    ),
+    _not_memory(
+        "mps_server", "mpsclientfailedtoconnect", r"(?:error805:)?mpsclientfailedtoconnect"
+    ),
+    _not_memory(
+        "device_count",
+        "unexpectederrorfromcudagetdevicecount",
+        r"unexpectederrorfromcudagetdevicecount\S{0,160}?error(?P<status>\d+)",
+    ),
+    _not_memory("ecc", "uncorrectableecc", r"uncorrectableecc(?:error)?"),
+    _not_memory("hardware", "cudaerror:hardware", r"cudaerror:hardware\w*"),
+    _not_memory("no_kernel_image", "nokernelimageisavailable"),
+    _not_memory("no_device", "nocuda-capabledeviceisdetected"),
+    _not_memory("no_device", "nocudagpusareavailable"),
+    _not_memory("no_device", "invaliddeviceordinal"),
+    _not_memory("no_device", "foundnonvidiadriver"),
+    _not_memory("old_driver", "nvidiadriveronyoursystemistooold"),
+    _not_memory("old_driver", "cudadriverversionisinsufficient"),
+    _not_memory("old_driver", "systemhasunsupporteddisplaydriver"),
+    _not_memory("built_without", "torchnotcompiledwithcudaenabled"),
+    _not_memory(
+        "unknown_error", "cudaruntimeerror(", r"cudaruntimeerror\((?!2\))(?P<status>\d+)\)"
+    ),
+    _not_memory(
+        "unknown_error",
+        "cudaerror:",
+        r"cudaerror:(?!outofmemory|cublas|cusparse)(?P<status>[a-z-]{4,60})",
+    ),
+    _not_memory("unknown_error", "hiperror:", r"hiperror:(?!outofmemory)(?P<status>[a-z-]{4,60})"),
+)
+
+FILES = (
+    _not_memory("corrupt_checkpoint", "storagehaswrongsize"),
+    _not_memory("corrupt_checkpoint", "pytorchstreamreaderfailed"),
+    _not_memory("corrupt_checkpoint", "invalidloadkey"),
+    _not_memory("corrupt_checkpoint", "corruptedfile"),
+    _not_memory("corrupt_checkpoint", "errorwhiledeserializingheader"),
+)
+
+CRASHES = (
+    _not_memory(
+        "crash",
+        "coredumped",
+        r"(?P<status>floatingpointexception|segmentationfault|aborted|illegalinstruction|buserror)\(coredumped\)",
+    ),
+    _not_memory("crash", "fatalpythonerror", r"fatalpythonerror:(?P<status>[a-z]{5,30})"),
+    _not_memory("crash", "doublefreeorcorruption"),
+)
+
+VIEWER = (
+    Wording(
+        "viewer.unpickle_error", "viewer", "unsupportednumberbiggerthan8bytes", device_memory=False
+    ),
+)
+NOT_MEMORY = (*KERNEL_ERRORS, *DRIVER, *FILES, *CRASHES, *VIEWER)
