@@ -1,0 +1,30 @@
+"""One piece of advice as the catalogue holds it: what it serves, what it costs, its traps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memtrack.diagnosis.diagnosis import Advice
+from memtrack.i18n import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that helps, and the causes (ids) it helps against.
+
+    `saves` names the figure (see `Savings`) that tells what it would save in a recording, "" where
+    no honest figure exists.
+    """
+
+    id: str
+    title: Text
+    cost: Text
+    causes: frozenset[str]
+    code: str = ""
+    caveats: Sequence[Text] = ()
+    saves: str = ""
+
+    def advice(self, saving_bytes: int | None = None) -> Advice:
+        """Return it as a diagnosis shows it."""
+        return Advice(self.id, self.title, self.cost, self.code, self.caveats, saving_bytes)

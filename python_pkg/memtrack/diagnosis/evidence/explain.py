@@ -1,0 +1,179 @@
+"""One failure explained from a recording, or an opened snapshot, and what the live process told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from memtrack.diagnosis.advice import advise, checks_for
+from memtrack.diagnosis.diagnosis import Cause, Diagnosis, Needed, Place, Process
+from memtrack.diagnosis.evidence.facts import NOTHING, LiveFacts, ProcessFact
+from memtrack.diagnosis.evidence.gaps import fragmented
+from memtrack.diagnosis.evidence.holders import holders, parts
+from memtrack.diagnosis.evidence.leaks import held, leak, without_no_grad
+from memtrack.diagnosis.evidence.limits import limit, others, outside, private_pools
+from memtrack.diagnosis.evidence.peaks import capacity
+from memtrack.diagnosis.evidence.place import place_of
+from memtrack.diagnosis.evidence.ranking import settle
+from memtrack.diagnosis.evidence.savings import savings
+from memtrack.diagnosis.evidence.situation import Situation, situation
+from memtrack.diagnosis.evidence.sizes import absurd, quadratic
+from memtrack.diagnosis.evidence.words import PHASES, literal
+from memtrack.diagnosis.titles import title
+from memtrack.i18n import Text, text
+from memtrack.recording import RecordingData
+from memtrack.units import format_bytes
+
+Rule = Callable[[Situation], Cause | None]
+RULES: Sequence[Rule] = (
+    absurd,
+    others,
+    held,
+    leak,
+    fragmented,
+    capacity,
+    limit,
+    private_pools,
+    outside,
+    quadratic,
+    without_no_grad,
+)
+"""Of equally sure findings the earlier rule's comes first."""
+LEAST_TOLD = 0.3
+"""Below it nothing counts as told, and the cause is unknown."""
+
+
+class Told(Protocol):
+    """What a text said: a `Diagnosis` from the text is one."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the error."""
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """Figures in bytes by the names of the contract."""
+
+    @property
+    def other_processes(self) -> Sequence[Process]:
+        """Other processes on the device."""
+
+    @property
+    def message(self) -> str:
+        """The error's own words."""
+
+
+def explain_recording(
+    failure: Told | None, data: RecordingData, device: int, facts: LiveFacts = NOTHING
+) -> Diagnosis:
+    """Return why the last request that failed on a device (a row of the devices) did.
+
+    `failure` is what the error's text said, where there is one; `facts` outrank it. Without a failed
+    request, by the recording, the text or the facts, there is no cause: the kind is `none`.
+    """
+    now = situation(data, device, facts if failure is None else with_text(facts, failure))
+    kind = "cuda_oom" if failure is None else failure.kind
+    if not now.failed:
+        return Diagnosis("none", False, text("No request for memory failed in this recording"))
+    causes = settle(cause for rule in RULES if (cause := rule(now)) is not None)
+    if not causes or causes[0].confidence < LEAST_TOLD:
+        causes = [Cause("unknown", LEAST_TOLD, title("unknown")), *causes]
+    place = place_of(now)
+    return Diagnosis(
+        kind=kind,
+        device_memory=True,
+        headline=headline(now, place),
+        numbers=_numbers(now),
+        other_processes=[Process(one.pid, one.bytes) for one in now.facts.processes],
+        causes=causes,
+        checks=checks_for(causes),
+        advice=advise(causes, savings(now)),
+        needed=_needed(now),
+        place=place,
+        holders=holders(now),
+        parts=parts(now),
+        message="" if failure is None else failure.message,
+    )
+
+
+def with_text(facts: LiveFacts, told: Told) -> LiveFacts:
+    """Return the facts with what they lack taken from the text's figures.
+
+    The size in the text is that of the segment, so it is no substitute for the tensor's own.
+    """
+    numbers = told.numbers
+
+    def known(value: int | None, name: str) -> int | None:
+        return numbers.get(name) if value is None else value
+
+    return replace(
+        facts,
+        total=known(facts.total, "total"),
+        free=known(facts.free, "free"),
+        limit=known(facts.limit, "allowed"),
+        segment=known(facts.segment, "requested"),
+        reserved=known(facts.reserved, "reserved"),
+        allocated=known(facts.allocated, "allocated"),
+        process=known(facts.process, "process"),
+        processes=facts.processes
+        or [ProcessFact(one.pid, one.bytes) for one in told.other_processes],
+    )
+
+
+def headline(now: Situation, place: Place) -> Text:
+    """Return the first line: where, how much was asked for, what the largest free block was."""
+    where, asked = _where(place), format_bytes(now.requested or now.needed)
+    if now.served is None:
+        if where is None:
+            return text("Out of memory: {asked} asked", asked=asked)
+        return text("Out of memory in {where}: {asked} asked", where=where, asked=asked)
+    free = (
+        text("largest free block {largest}", largest=format_bytes(now.served.largest_free))
+        if now.served.largest_free
+        else text("no free block")
+    )
+    if where is None:
+        return text("Out of memory: {asked} asked, {free}", asked=asked, free=free)
+    return text(
+        "Out of memory in {where}: {asked} asked, {free}", where=where, asked=asked, free=free
+    )
+
+
+def _where(place: Place) -> Text | None:
+    phase = PHASES.get(place.phase)
+    if phase is not None and place.layer:
+        return text("{phase} of {layer}", phase=phase, layer=place.layer)
+    if phase is not None and place.site:
+        return text("{phase} at {site}", phase=phase, site=place.site)
+    if phase is not None:
+        return phase
+    name = place.layer or place.site
+    return literal(name) if name else None
+
+
+def _numbers(now: Situation) -> dict[str, int]:
+    cached = now.cached
+    known = {
+        "requested": now.needed or None,
+        "total": now.total,
+        "free": now.device_free,
+        "allocated": now.allocated if len(now.data.events) else now.facts.allocated,
+        "reserved": now.reserved,
+        "reserved_unallocated": cached,
+        "process": now.facts.process,
+        "allowed": now.limit,
+        "private_pools": None if now.pools is None else now.pools.private or None,
+    }
+    return {name: size for name, size in known.items() if size is not None}
+
+
+def _needed(now: Situation) -> Needed:
+    return Needed(
+        requested=now.requested,
+        segment=now.segment,
+        largest_free=None if now.served is None else now.served.largest_free,
+        cached=now.cached,
+        device_free=now.device_free,
+        others=now.others,
+    )

@@ -1,0 +1,47 @@
+"""Phrases that several rules use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from memtrack.i18n import Text, text
+
+PHASES: Mapping[str, Text] = MappingProxyType(
+    {
+        "forward": text("forward"),
+        "backward": text("backward"),
+        "optimizer": text("the optimizer step"),
+    }
+)
+CATEGORIES: Mapping[str, Text] = MappingProxyType(
+    {
+        "parameter": text("parameters"),
+        "buffer": text("buffers"),
+        "gradient": text("gradients"),
+        "optimizer_state": text("optimizer state"),
+        "cast_weight": text("autocast copies"),
+        "activation": text("activations"),
+        "recomputed": text("recomputed activations"),
+        "output": text("outputs"),
+        "input": text("batch"),
+        "temporary": text("temporaries"),
+        "communication": text("communication buffers"),
+        "workspace": text("workspaces"),
+        "other": text("other tensors"),
+    }
+)
+"""What reports call the categories too."""
+
+
+def literal(name: str) -> Text:
+    """Return a name of the user's or of code, which reads the same in every language."""
+    return Text("{name}", {"name": name})
+
+
+def joined(items: Sequence[Text]) -> Text:
+    """Return the items as an enumeration in the language it is read in; at least one."""
+    first, *rest = items
+    for item in rest:
+        first = text("{items}, {item}", items=first, item=item)
+    return first
