@@ -12,10 +12,12 @@ type Row = readonly [name: string, bytes: number | undefined, isDetail?: boolean
 
 /** Returns the request against what could have served it; undefined where no figure is known. */
 export function neededSection(
-  { needed, otherProcesses }: IDiagnosis,
+  diagnosis: IDiagnosis,
   trans: TranslationBundle
 ): HTMLElement | undefined {
-  const { requested, segment } = needed;
+  const { needed, numbers, otherProcesses } = diagnosis;
+  const { segment } = needed;
+  const requested = requestedBytes(diagnosis);
   const isSame =
     requested !== undefined &&
     segment !== undefined &&
@@ -26,7 +28,7 @@ export function neededSection(
       [trans.__('as the allocator asked the driver for it'), isSame ? undefined : segment],
       [trans.__('largest free block that could serve it'), needed.largestFree],
       [trans.__('free inside the allocator, all blocks together'), needed.cached],
-      [trans.__('free on the device'), needed.deviceFree],
+      [trans.__('free on the device'), needed.deviceFree ?? numbers.get('free')],
       [trans.__('held by other processes'), needed.others],
       ...otherProcesses.map(({ pid, bytes }): Row => [trans.__('process %1', pid), bytes, true])
     ],
@@ -35,20 +37,19 @@ export function neededSection(
   return list && section('needed', trans.__('What was needed, and what there was'), list);
 }
 
-/** Returns the figures of the message that are not told yet; undefined where there are none. */
+/** Returns what else the message says; undefined where it says nothing. */
 export function numbersSection(
-  { numbers, needed }: IDiagnosis,
+  { numbers }: IDiagnosis,
   trans: TranslationBundle
 ): HTMLElement | undefined {
-  const isTold = (id: string): boolean =>
-    (id === 'requested' && numbers.get(id) === needed.requested) ||
-    (id === 'free' && numbers.get(id) === needed.deviceFree);
-  const rows = NUMBER_IDS.filter(id => !isTold(id)).map((id): Row => [
-    numberName(id, trans) ?? id,
-    numbers.get(id)
-  ]);
+  const rows = NUMBER_IDS.map((id): Row => [numberName(id, trans), numbers.get(id)]);
   const list = figures(rows, trans);
   return list && section('numbers', trans.__('From the message'), list);
+}
+
+/** Returns the size of what was asked for, from what was seen or else from the message. */
+export function requestedBytes({ needed, numbers }: IDiagnosis): number | undefined {
+  return needed.requested ?? numbers.get('requested');
 }
 
 /** A list of those figures that are known. */

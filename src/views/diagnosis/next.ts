@@ -32,7 +32,13 @@ export function nextSection(
     steps.length === 0 ? trans.__('Next') : trans._n('Next check', 'Next checks', steps.length),
     ...(steps.length === 0
       ? []
-      : [element('ol', { class: 'memtrack-Diagnosis-checks' }, ...steps)]),
+      : [
+          element(
+            steps.length === 1 ? 'ul' : 'ol',
+            { class: 'memtrack-Diagnosis-checks' },
+            ...steps
+          )
+        ]),
     ...(commands.length === 0
       ? []
       : [

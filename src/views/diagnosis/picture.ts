@@ -3,10 +3,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 
 import { formatBytes } from '../../base/bytes';
-import type { IDiagnosis, INeeded } from '../../wire/diagnosis';
+import type { IDiagnosis } from '../../wire/diagnosis';
 import type { ILedgerPart } from '../../wire';
 import { element } from '../dom';
 import { DeviceBar } from '../ledger/devicebar';
+import { partName } from '../names';
+import { swatch } from '../swatch';
+import { requestedBytes } from './figures';
 import { section } from './section';
 
 // A request of several devices would leave nothing of the device: it is cut at this many of it.
@@ -27,7 +30,7 @@ export class DevicePicture implements IDisposable {
   private readonly _bar: DeviceBar;
 
   constructor(private readonly _trans: TranslationBundle) {
-    this._bar = new DeviceBar(_trans, 'every');
+    this._bar = new DeviceBar(_trans, 'fitting');
   }
 
   get isDisposed(): boolean {
@@ -39,26 +42,46 @@ export class DevicePicture implements IDisposable {
   }
 
   /** Returns the section that shows `diagnosis`; undefined where the device is not known. */
-  show({ parts, needed }: IDiagnosis): HTMLElement | undefined {
+  show(diagnosis: IDiagnosis): HTMLElement | undefined {
+    const { parts, needed } = diagnosis;
     const total = parts.reduce((sum, part) => sum + part.bytes, 0);
     if (total === 0) {
       return undefined;
     }
+    const requested = requestedBytes(diagnosis);
+    const asked = needed.segment ?? requested;
     this._bar.ledger = { total, allocated: 0, parts, rounding: 0 };
-    const asked = needed.segment ?? needed.requested;
     const place = askedPlace(parts, total, asked ?? 0);
     const device = element('div', {}, this._bar.node);
     device.style.width = `${100 * place.device}%`;
     const box = element('div', { class: 'memtrack-Picture' }, device);
-    if (asked === undefined) {
-      return section('picture', this._trans.__('The device at that moment'), box);
+    const about: HTMLElement[] = [];
+    if (asked !== undefined) {
+      box.append(this._asked(place));
+      about.push(this._answer(requested ?? asked, asked, freeOf(parts)));
     }
-    box.append(this._asked(place));
     return section(
       'picture',
       this._trans.__('The device at that moment'),
       box,
-      this._legend(needed, asked, freeOf(parts))
+      this._legend(parts, total),
+      ...about
+    );
+  }
+
+  /** Every part by name: the names in the bar itself are those that fit. The bar says it aloud. */
+  private _legend(parts: readonly ILedgerPart[], total: number): HTMLElement {
+    const items = parts
+      .filter(({ bytes }) => bytes > 0)
+      .map(({ id, bytes, certainty }) => {
+        const figure = `${certainty === 'estimated' ? '~' : ''}${formatBytes(bytes)}`;
+        return element('li', {}, swatch(id), `${partName(id, this._trans)} ${figure}`);
+      });
+    return element(
+      'ul',
+      { class: 'memtrack-Picture-legend', 'aria-hidden': 'true' },
+      ...items,
+      element('li', {}, this._trans.__('%1 in all', formatBytes(total)))
     );
   }
 
@@ -72,9 +95,10 @@ export class DevicePicture implements IDisposable {
     return node;
   }
 
-  private _legend(needed: INeeded, asked: number, free: number): HTMLElement {
+  /** What was asked against what was free; `asked` is that of the device, rounded up. */
+  private _answer(requested: number, asked: number, free: number): HTMLElement {
     const trans = this._trans;
-    const bytes = formatBytes(needed.requested ?? asked);
+    const bytes = formatBytes(requested);
     const whole = formatBytes(asked);
     const what =
       whole === bytes
@@ -88,7 +112,7 @@ export class DevicePicture implements IDisposable {
           : trans.__('the device has %1 free', formatBytes(free));
     return element(
       'p',
-      { class: 'memtrack-Picture-legend' },
+      { class: 'memtrack-Picture-answer' },
       element('span', { class: 'memtrack-Swatch memtrack-mod-asked', 'aria-hidden': 'true' }),
       `${what} · ${short}`
     );

@@ -22,6 +22,7 @@ export function whySection(
   if (causes.length === 0 && kind === 'none') {
     return undefined;
   }
+  const hasEvidence = causes.some(({ evidence }) => evidence.length > 0);
   const notice = noticeOf(causes, checks.length > 0, trans);
   return section(
     'why',
@@ -29,7 +30,7 @@ export function whySection(
     ...(notice === '' ? [] : [element('p', { class: 'memtrack-Diagnosis-note' }, notice)]),
     element(
       'ul',
-      { class: 'memtrack-Diagnosis-causes' },
+      { class: `memtrack-Diagnosis-causes${hasEvidence ? '' : ' memtrack-mod-flat'}` },
       ...causes.map((cause, index) => element('li', {}, causeNode(cause, index === 0, say, trans)))
     )
   );

@@ -40,37 +40,9 @@ export function placeParts(
   );
 }
 
-/** A figure of the message by its name in the payload; undefined for one that is not shown. */
-export function numberName(id: string, trans: TranslationBundle): string | undefined {
-  switch (id) {
-    case 'requested':
-      return trans.__('asked for');
-    case 'total':
-      return trans.__('whole device');
-    case 'free':
-      return trans.__('free on the device');
-    case 'process':
-      return trans.__('used by this process');
-    case 'allocated':
-      return trans.__('allocated by PyTorch');
-    case 'reserved':
-      return trans.__('reserved by PyTorch');
-    case 'reserved_unallocated':
-      return trans.__('reserved, not allocated');
-    case 'private_pools':
-      return trans.__('in private pools');
-    case 'allowed':
-      return trans.__('allowed to this process');
-    default:
-      return undefined;
-  }
-}
-
-/** The figures of a message in the order they are told. */
+/** The figures of a message in the order they are told, but for the request and what was free. */
 export const NUMBER_IDS = [
-  'requested',
   'total',
-  'free',
   'process',
   'allowed',
   'reserved',
@@ -78,3 +50,23 @@ export const NUMBER_IDS = [
   'reserved_unallocated',
   'private_pools'
 ] as const;
+
+/** Returns the name of a figure of the message. */
+export function numberName(id: (typeof NUMBER_IDS)[number], trans: TranslationBundle): string {
+  switch (id) {
+    case 'total':
+      return trans.__('the whole device');
+    case 'process':
+      return trans.__('in use by this process');
+    case 'allowed':
+      return trans.__('allowed to this process');
+    case 'reserved':
+      return trans.__('reserved by PyTorch');
+    case 'allocated':
+      return trans.__('allocated by PyTorch');
+    case 'reserved_unallocated':
+      return trans.__('reserved but not allocated');
+    case 'private_pools':
+      return trans.__('in private pools');
+  }
+}
