@@ -24,6 +24,8 @@ export interface IHeadActions {
   readonly showLayer: (row: number) => void;
 }
 
+const NO_GROWTH: readonly IGrowth[] = [];
+
 /** The head, with the button that folds the report to its first two lines. */
 export class ReportHeader extends Widget {
   private readonly _fold: HTMLButtonElement;
@@ -36,6 +38,7 @@ export class ReportHeader extends Widget {
   private readonly _facts = element('span', { class: 'memtrack-Report-facts' });
   private readonly _details = element('ul', { class: 'memtrack-Report-details' });
   private readonly _growth: HTMLElement;
+  private _found: readonly IGrowth[] | undefined;
   private readonly _notices = element('ul', { class: 'memtrack-Report-notices' });
   private readonly _bar: DeviceBar;
   private readonly _body: HTMLElement;
@@ -90,8 +93,7 @@ export class ReportHeader extends Widget {
     const headline = liveHeadline ?? (view === undefined ? nothing : say(view.headline));
     setText(this._headline, headline);
     showLines(this._details, view?.details.map(say) ?? []);
-    this._growth.replaceChildren(...(view?.growth.map(found => this._finding(found)) ?? []));
-    this._growth.hidden = this._growth.childElementCount === 0;
+    this._showGrowth(view?.growth ?? NO_GROWTH);
     showLines(this._notices, report?.notices.map(say) ?? []);
     this._fold.hidden = report === undefined;
     const isRunning = liveHeadline !== undefined || report?.state === 'recording';
@@ -109,6 +111,15 @@ export class ReportHeader extends Widget {
   override dispose(): void {
     this._bar.dispose();
     super.dispose();
+  }
+
+  /** Only what is new is shown anew: a link that comes again would lose the focus. */
+  private _showGrowth(growth: readonly IGrowth[]): void {
+    if (growth !== this._found) {
+      this._found = growth;
+      this._growth.replaceChildren(...growth.map(found => this._finding(found)));
+      this._growth.hidden = growth.length === 0;
+    }
   }
 
   /** What each step keeps, with the way to the layer that makes it. */

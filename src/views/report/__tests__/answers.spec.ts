@@ -52,6 +52,16 @@ describe('the answers of a report', () => {
     expect(widget.node.querySelector('[aria-selected=true][role=row]')).not.toBeNull();
   });
 
+  it('keep the focus on a link while nothing of them changes', async () => {
+    const report = reportOf({ views: [viewOf(1, { growth: [growth] })] });
+    await show(report);
+    const link = widget.node.querySelector<HTMLElement>('.memtrack-Report-growth button');
+    link?.focus();
+    widget.setReport({ ...report });
+    await nextFrame();
+    expect(document.activeElement).toBe(link);
+  });
+
   it('raise no alarm in a healthy run, and have no empty tabs', async () => {
     await show();
     expect(widget.node.querySelector<HTMLElement>('.memtrack-Report-growth')?.hidden).toBe(true);
