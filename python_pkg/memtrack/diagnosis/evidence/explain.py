@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from memtrack.diagnosis.advice import advise, checks_for
 from memtrack.diagnosis.diagnosis import Cause, Diagnosis, Needed, Place, Process
@@ -20,6 +19,7 @@ from memtrack.diagnosis.evidence.savings import savings
 from memtrack.diagnosis.evidence.situation import Situation, situation
 from memtrack.diagnosis.evidence.sizes import absurd, quadratic
 from memtrack.diagnosis.evidence.words import PHASES, literal
+from memtrack.diagnosis.reading.failure import Failure
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.recording import RecordingData
@@ -44,32 +44,12 @@ LEAST_TOLD = 0.3
 """Below it nothing counts as told, and the cause is unknown."""
 
 
-class Told(Protocol):
-    """What a text said: a `Diagnosis` from the text is one."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of the error."""
-
-    @property
-    def numbers(self) -> Mapping[str, int]:
-        """Figures in bytes by the names of the contract."""
-
-    @property
-    def other_processes(self) -> Sequence[Process]:
-        """Other processes on the device."""
-
-    @property
-    def message(self) -> str:
-        """The error's own words."""
-
-
 def explain_recording(
-    failure: Told | None, data: RecordingData, device: int, facts: LiveFacts = NOTHING
+    failure: Failure | None, data: RecordingData, device: int, facts: LiveFacts = NOTHING
 ) -> Diagnosis:
     """Return why the last request that failed on a device (a row of the devices) did.
 
-    `failure` is what the error's text said, where there is one; `facts` outrank it. Without a failed
+    `failure` is what the error's text says, where there is one; `facts` outrank it. Without a failed
     request, by the recording, the text or the facts, there is no cause: the kind is `none`.
     """
     now = situation(data, device, facts if failure is None else with_text(facts, failure))
@@ -97,7 +77,7 @@ def explain_recording(
     )
 
 
-def with_text(facts: LiveFacts, told: Told) -> LiveFacts:
+def with_text(facts: LiveFacts, told: Failure) -> LiveFacts:
     """Return the facts with what they lack taken from the text's figures.
 
     The size in the text is that of the segment, so it is no substitute for the tensor's own.
@@ -116,8 +96,7 @@ def with_text(facts: LiveFacts, told: Told) -> LiveFacts:
         reserved=known(facts.reserved, "reserved"),
         allocated=known(facts.allocated, "allocated"),
         process=known(facts.process, "process"),
-        processes=facts.processes
-        or [ProcessFact(one.pid, one.bytes) for one in told.other_processes],
+        processes=facts.processes or [ProcessFact(one.pid, one.bytes) for one in told.processes],
     )
 
 

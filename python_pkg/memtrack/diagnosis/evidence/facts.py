@@ -23,7 +23,7 @@ class ProcessFact:
 
 @dataclass(frozen=True, slots=True)
 class HeldFact:
-    """Memory that an old reference keeps alive: `kind` is `exception`, `output`, `variable` or `hook`.
+    """Memory that a reference keeps alive: `kind` is one of those in `diagnosis.holdings`.
 
     `name` is how its holder is called, such as `sys.last_value` or `Out[12]`.
     """

@@ -10,6 +10,7 @@ from memtrack.diagnosis.evidence.origins import kinds_of_allocations
 from memtrack.diagnosis.evidence.piling import Piling, piling
 from memtrack.diagnosis.evidence.situation import Situation
 from memtrack.diagnosis.evidence.words import joined
+from memtrack.diagnosis.holdings import DEBUGGER, EXCEPTION, FRAME, OUTPUT
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.recording import PhaseKind
@@ -20,6 +21,8 @@ GRAPH_LINES = 3
 """A graph holds what several lines of a model made; a list of results what one line did."""
 LEAST_HELD = 64 * MIB
 MANY_BLOCKS = 8
+OLD = frozenset({EXCEPTION, OUTPUT, DEBUGGER, FRAME})
+"""Kinds of references that nobody means to keep; a variable of the notebook may be needed."""
 
 
 def leak(now: Situation) -> Cause | None:
@@ -98,8 +101,7 @@ def _why(cause: str, grown: Piling) -> list[Text]:
 
 def held(now: Situation) -> Cause | None:
     """Old references of the notebook hold as much as was missing."""
-    old = [one for one in now.facts.held if one.kind in ("exception", "output", "variable")]
-    old = [one for one in old if one.bytes > 0 and one.kind != "variable"] or []
+    old = [one for one in now.facts.held if one.kind in OLD and one.bytes > 0]
     total = sum(one.bytes for one in old)
     if total < max(LEAST_HELD, now.needed):
         return None

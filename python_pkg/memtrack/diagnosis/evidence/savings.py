@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtrack.analysis.totals import by_category
+from memtrack.diagnosis.evidence.leaks import OLD
 from memtrack.diagnosis.evidence.piling import piling
 from memtrack.diagnosis.evidence.place import place_of
 from memtrack.diagnosis.evidence.situation import Situation
@@ -28,9 +29,7 @@ def savings(now: Situation) -> dict[str, int]:
         # Before the forward they can be gone; in a backward they are needed.
         "gradients_in_forward": gradient if in_forward else 0,
         "piled_up": 0 if grown is None else grown.bytes,
-        "old_references": sum(
-            max(one.bytes, 0) for one in now.facts.held if one.kind != "variable"
-        ),
+        "old_references": sum(max(one.bytes, 0) for one in now.facts.held if one.kind in OLD),
         "other_processes": now.others or 0,
     }
     return {name: size for name, size in found.items() if size > 0}
