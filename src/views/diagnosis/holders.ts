@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { formatBytes } from '../../base/bytes';
 import type { IDiagnosis, IHolder } from '../../wire/diagnosis';
 import { button, element } from '../dom';
+import { cutInside, splitSite } from '../pathparts';
 import { section } from './section';
 import type { Say } from './why';
 
@@ -53,6 +54,7 @@ function rowOf(
 ): HTMLElement {
   const bar = element('span', { class: 'memtrack-Holders-bar', 'aria-hidden': 'true' });
   bar.style.width = `${(100 * bytes) / most}%`;
+  const text = say(name);
   const number = { class: 'memtrack-mod-number' };
   const blocks = allocations > 0 ? allocations.toLocaleString() : '';
   return element(
@@ -60,13 +62,19 @@ function rowOf(
     {},
     element(
       'th',
-      { scope: 'row' },
-      element('span', { class: 'memtrack-Holders-name', dir: 'auto' }, say(name)),
+      { scope: 'row', title: text },
+      element('span', { class: 'memtrack-Holders-name', dir: 'auto' }, nameNode(text)),
       bar
     ),
     element('td', { ...number, title: `${bytes} B` }, formatBytes(bytes)),
     ...(hasBlocks ? [element('td', number, blocks)] : [])
   );
+}
+
+/** A path gives way in its middle, all else is written on in the next line. */
+function nameNode(text: string): Node | string {
+  const parts = splitSite(text);
+  return parts[0] === '' ? text : cutInside('memtrack-Holders-site', parts);
 }
 
 /** The button under the table that shows the smaller ones too. */
