@@ -36,7 +36,7 @@ def _saved_names(kind: type) -> tuple[str, ...]:
 
 
 def _saved(node: Any, name: str) -> Iterator[Any]:
-    """Yield the tensors of one saved field; torch before 2.6 does not tell them without unpacking."""
+    """Yield the tensors of one saved field; older torch tells none without unpacking."""
     try:
         raw = getattr(node, name)
     except Exception:  # noqa: BLE001 - freed by backward
