@@ -149,6 +149,13 @@ class Calls:
         at = bisect_right(self._main.sequences, sequence) - 1
         return self._main.owners[at] if at >= 0 else NONE
 
+    def in_backward(self, node: object, since_ns: int) -> int:
+        """Return the call whose backward runs now, -1 when unknown; the pass began at `since_ns`."""
+        if self._numbers_nodes:
+            return self.of_node(node)
+        is_of_pass = bool(self._unpack_ns) and self._unpack_ns[-1] >= since_ns
+        return self._unpack_call[-1] if is_of_pass else NONE
+
     def ran_backward(self, call: int, start: int, start_ns: int) -> None:
         """Widen the backward window of `call` to include what ran from `start` until now."""
         end, end_ns = self._moments.cut(), self._moments.now_ns()

@@ -30,3 +30,8 @@ def share_parameters(optimizer: torch.optim.Optimizer, parameters: Iterable[torc
     wanted = {id(parameter) for parameter in parameters}
     groups = getattr(optimizer, "param_groups", ())
     return any(id(parameter) in wanted for group in groups for parameter in group["params"])
+
+
+def living_modules() -> list[torch.nn.Module]:
+    """Return the modules alive in this process."""
+    return [found for found in gc.get_objects() if issubclass(type(found), torch.nn.Module)]

@@ -329,6 +329,22 @@ class Observer:
         self._thread = get_ident()
         self.calls.adopt_thread()
 
+    def whereabouts(self) -> tuple[str, str, int]:
+        """Return what this thread is doing: phase id, path of the layer ("": none), step from 1."""
+        call, phases = self.calls.current, self.phases
+        if call < 0 and self._in_backward():
+            begun = self.builder["phases"].get(phases.row, "start_ns")
+            call = self.calls.in_backward(torch_api.current_node(), begun)
+        layer = self.calls.layer_of(call)
+        path = "" if layer < 0 else self.builder.strings.get(self._path_string(layer))
+        below = path.partition(".")[2]
+        is_only_root = len(self._roots) == 1
+        return phases.current.id, below if is_only_root and below else path, phases.step + 1
+
+    def _path_string(self, layer: int) -> int:
+        string: int = self.builder["layers"].get(layer, "path")
+        return string
+
     def _in_backward(self) -> bool:
         return graph_task_id() != NO_GRAPH_TASK
 

@@ -42,9 +42,10 @@ from memtrack.capture.observer import Observer
 from memtrack.capture.readings import Readings
 from memtrack.capture.saved import SavedTensors
 from memtrack.capture.ticks import Tick
+from memtrack.diagnosis.diagnosis import Place
 from memtrack.errors import RecordingStateError
 from memtrack.i18n import text
-from memtrack.recording.categories import ReadingKind
+from memtrack.recording.categories import PhaseKind, ReadingKind
 from memtrack.recording.data import Facts, Notice, RecordingData
 
 MAX_EVENTS = 1_000_000
@@ -118,6 +119,11 @@ class Recorder:
         _recorders.add(self)
 
     @property
+    def identifier(self) -> str:
+        """The name of the recording being made, which its facts have too."""
+        return self._identifier
+
+    @property
     def state(self) -> str:
         """`recording`, or how it ended: `complete`, `interrupted`, `failed`."""
         return self._state
@@ -177,6 +183,11 @@ class Recorder:
         if not self._saved.enter():
             self._observer.notices.add("saved_hooks_disabled")
 
+    def enter_call(self, module: torch.nn.Module, args: Any) -> None:
+        """Enter from a pre-hook of a call whose hooks torch has gathered before ours were there."""
+        self.enter()
+        self._guard.around(self._observer.before_forward)(module, args)
+
     def leave(self) -> None:
         """Stop watching this thread: the cell or block is over, whichever way it ended."""
         self._observer.settle()
@@ -198,6 +209,12 @@ class Recorder:
         if self._history is not None:
             self._history.stop()
         self._attached = False
+
+    def place(self, seen: Place) -> Place:
+        """Return where this thread is: what its frames told (`seen`), and what is recorded besides."""
+        phase, layer, step = self._observer.whereabouts()
+        phase = "" if phase == PhaseKind.OTHER.id else phase
+        return Place(seen.phase or phase, seen.layer or layer, step, seen.site)
 
     def mark(self, label: str) -> None:
         """Name this moment."""
@@ -414,6 +431,11 @@ class Recorder:
         """Return the allocator's settings as its snapshot has them."""
         found = (self._snapshot or {}).get("allocator_settings")
         return {"allocator_settings": found} if isinstance(found, dict) else {}
+
+
+def active_recorder() -> Recorder | None:
+    """Return a recorder that is attached now, None for none."""
+    return next((one for one in list(_recorders) if one._attached), None)
 
 
 def _silence_in_child() -> None:

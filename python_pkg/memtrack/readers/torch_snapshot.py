@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from memtrack.errors import UnreadableFile
 from memtrack.i18n import text
-from memtrack.readers.annotations import read_marks
+from memtrack.readers.annotations import read_marks, read_phases
 from memtrack.readers.bulk import MixedTrace
 from memtrack.readers.devicehistory import DeviceHistory, device_history
 from memtrack.readers.failures import last_failure
 from memtrack.readers.onetimeline import tables_of
+from memtrack.readers.optimizers import with_optimizer_state
 from memtrack.readers.stacks import FrameReader
 from memtrack.readers.trace import NotASnapshot
 from memtrack.readers.unpickle import collector_off, load_plain
-from memtrack.recording import Facts, Notice, PhaseKind, RecordingBuilder, RecordingData, Table
+from memtrack.recording import Facts, Notice, RecordingBuilder, RecordingData, Table
 from memtrack.recording.data import LARGEST_TOTAL
 
-__all__ = ["DeviceHistory", "FrameReader", "device_history", "read_snapshot"]
+__all__ = ["DeviceHistory", "FrameReader", "device_history", "read_snapshot", "recording_of"]
 
 MOST_DEVICES = 1024
 """Indices of devices: no machine has more."""
@@ -54,6 +56,15 @@ def read_snapshot(path: Path) -> RecordingData:
             text("Record first: torch.cuda.memory._record_memory_history()."),
         )
     return data
+
+
+def recording_of(snapshot: Mapping[str, Any], name: str = "snapshot") -> RecordingData:
+    """Return what `torch.cuda.memory._snapshot()` gave in this process as a recording called `name`.
+
+    The traces of `snapshot` are read off its list, which is empty afterwards.
+    """
+    with collector_off():
+        return _recording(_checked(dict(snapshot)), Path(name))
 
 
 def _checked(loaded: Any) -> dict[str, Any]:
@@ -110,10 +121,8 @@ def _recording(snapshot: dict[str, Any], path: Path) -> RecordingData:
     times = tables["events"]["time_ns"]
     annotations = snapshot.get("external_annotations")
     tables["marks"] = read_marks(annotations, begin_ns, times, builder.strings)
-    last_ns = int(times[-1]) if len(times) else 0
-    builder["phases"].add(
-        kind=int(PhaseKind.OTHER), step=0, start=0, end=len(times), start_ns=0, end_ns=last_ns
-    )
+    tables["phases"] = read_phases(annotations, begin_ns, times)
+    tables["allocations"] = with_optimizer_state(tables["allocations"], tables["phases"])
     facts = _facts(path, snapshot, begin_ns, histories)
     told = {device: failure for device, failure in failures.items() if failure is not None}
     if told:
