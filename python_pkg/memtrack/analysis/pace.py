@@ -12,7 +12,8 @@ def step_ns(data: RecordingData) -> int | None:
     """Return the median duration of the complete steps after the first, nanoseconds; None without one.
 
     A step lasts from the start of its first forward to the end of its last phase that is not
-    `other`, so that the time between two cells is not part of it. The last step is complete when
+    `other`, so that the time between two cells is not part of it; where no forward is known, as in
+    a snapshot of torch's, from the end of the step before. The last step is complete when
     it went through all that the one before it did.
     """
     spans, whole = _steps(data)
@@ -35,7 +36,9 @@ def _steps(data: RecordingData) -> tuple[Array, Array]:
     step = phases["step"][working]
     begin = np.full(steps, np.iinfo(np.int64).max)
     finish = np.full(steps, np.iinfo(np.int64).min)
-    np.minimum.at(begin, step, phases["start_ns"][working])
+    knows_forward = bool((phases["kind"] == PhaseKind.FORWARD).any())
+    timed = working if knows_forward else np.arange(len(phases))
+    np.minimum.at(begin, phases["step"][timed], phases["start_ns"][timed])
     np.maximum.at(finish, step, phases["end_ns"][working])
     went_through: Array = np.zeros((steps, len(PhaseKind)), dtype=bool)
     went_through[step, phases["kind"][working]] = True

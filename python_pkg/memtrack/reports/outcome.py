@@ -1,4 +1,4 @@
-"""Sentences on what a recording without layers or steps is of, how it ended, and its cache."""
+"""Sentences on what a recording without layers is of, how it ended, and its cache."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ LEAST_SPLINTERS = 64 << 20
 
 
 def is_unstructured(analysis: DeviceAnalysis) -> bool:
-    """Tell whether nothing is known of layers and steps, as in a snapshot made by torch."""
+    """Tell whether nothing is known of layers, as in a snapshot made by torch."""
     data = analysis.data
-    is_opened = data.facts.evidence == "opened"
-    return is_opened and not len(data.layers) and data.steps_run == 0
+    return data.facts.evidence == "opened" and not len(data.layers)
 
 
 def moment_headline(analysis: DeviceAnalysis) -> Text:
