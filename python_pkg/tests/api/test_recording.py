@@ -198,7 +198,7 @@ def test_wrong_arguments_are_usage_errors(trained):
 def test_other_files_are_refused_in_one_sentence(tmp_path):
     snapshot = tmp_path / "snapshot.pickle"
     snapshot.write_bytes(b"\x80\x04.")
-    with pytest.raises(memtrack.UnavailableError, match="torch snapshots"):
+    with pytest.raises(memtrack.UnreadableFile, match="cut short or damaged"):
         memtrack.open(snapshot)
     text = tmp_path / "notes.memtrack"
     text.write_text("not a zip")
