@@ -5,3 +5,4 @@ import './timeline.css';
 import './summary.css';
 import './layers.css';
 import './columnmenu.css';
+import './diagnosis.css';
