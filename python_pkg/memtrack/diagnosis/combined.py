@@ -47,7 +47,7 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
         causes=causes,
         contradictions=_once([*told.contradictions, *shown.contradictions]),
         checks=_checks(causes, told.checks, shown.checks),
-        advice=_advice(causes, told.advice, shown.advice),
+        advice=_advice(causes, told.advice, shown),
         needed=_needed(shown.needed, told.needed),
         place=_place(shown.place, told.place),
         holders=shown.holders or told.holders,
@@ -91,13 +91,11 @@ def _checks(causes: Sequence[Cause], told: Sequence[Check], shown: Sequence[Chec
     return list(found.values())
 
 
-def _advice(
-    causes: Sequence[Cause], told: Sequence[Advice], shown: Sequence[Advice]
-) -> list[Advice]:
+def _advice(causes: Sequence[Cause], told: Sequence[Advice], shown: Diagnosis) -> list[Advice]:
     """Return the advice for the causes as they stand now; the evidence's figures are kept."""
-    known = {advice.id: advice for advice in (*told, *shown)}
-    found = [known.get(advice.id, advice) for advice in advise(causes)]
-    return found or [*shown, *told]
+    known = {advice.id: advice for advice in (*told, *shown.advice)}
+    found = [known.get(one.id, one) for one in advise(causes, phase=shown.place.phase)]
+    return found or [*shown.advice, *told]
 
 
 def _needed(shown: Needed, told: Needed) -> Needed:

@@ -29,6 +29,7 @@ BATCHES: Sequence[Entry] = (
             text("Parts of different lengths: weigh them by the tokens that count"),
             text("Parameters, gradients and optimizer state stay as they are"),
         ),
+        phases=frozenset({"backward", "forward"}),
     ),
     Entry(
         "smaller_inputs",
@@ -36,5 +37,6 @@ BATCHES: Sequence[Entry] = (
         text("the model sees less"),
         frozenset({"capacity", "logits_or_attention_quadratic", "huge_input_or_boxes"}),
         code="batch = tokenizer(texts, truncation=True, max_length=1024)",
+        phases=frozenset({"backward", "forward"}),
     ),
 )

@@ -11,6 +11,7 @@ from memtrack.diagnosis.advice.distributed import DISTRIBUTED
 from memtrack.diagnosis.advice.entry import Entry
 from memtrack.diagnosis.advice.host import HOST
 from memtrack.diagnosis.advice.notmemory import NOT_MEMORY
+from memtrack.diagnosis.advice.oldercards import OLDER_CARDS
 from memtrack.diagnosis.advice.optimizers import OPTIMIZERS
 from memtrack.diagnosis.advice.precision import PRECISION
 from memtrack.diagnosis.advice.recompute import RECOMPUTE
@@ -27,6 +28,7 @@ CATALOGUE: Sequence[Entry] = (
     *RECOMPUTE,
     *OPTIMIZERS,
     *DISTRIBUTED,
+    *OLDER_CARDS,
     *HOST,
     *NOT_MEMORY,
 )

@@ -7,25 +7,32 @@ from types import MappingProxyType
 
 from memtrack.diagnosis.advice.catalogue import CATALOGUE
 from memtrack.diagnosis.advice.checks import CHECKS
-from memtrack.diagnosis.diagnosis import Advice, Cause, Check
+from memtrack.diagnosis.diagnosis import SURE, Advice, Cause, Check
 
-MOST_ADVICE = 6
+MOST_ADVICE = 8
+MOST_FOR_FIRST, MOST_FOR_OTHERS = 6, 2
 MOST_CHECKS = 4
 LEAST_CONFIDENCE = 0.15
 """Causes below it bring no advice: there is nothing to act upon yet."""
+LEAST_BESIDE_SURE = 0.3
+"""The same beside a cause that is told as the reason."""
 NO_SAVINGS: Mapping[str, int] = MappingProxyType({})
 
 
-def advise(causes: Sequence[Cause], savings: Mapping[str, int] = NO_SAVINGS) -> list[Advice]:
+def advise(
+    causes: Sequence[Cause], savings: Mapping[str, int] = NO_SAVINGS, phase: str = ""
+) -> list[Advice]:
     """Return what helps against causes, best first.
 
-    `savings` are bytes by the name of a figure (`Entry.saves`), such as `optimizer_state`.
+    `savings` are bytes by the name of a figure (`Entry.saves`), such as `eight_bit_states`; `phase`
+    is the id of the phase it failed in, "" where that is not known.
     """
     found: dict[str, Advice] = {}
-    for cause in _likely(causes):
-        for entry in CATALOGUE:
-            if cause in entry.causes:
-                found.setdefault(entry.id, entry.advice(savings.get(entry.saves)))
+    for place, cause in enumerate(_likely(causes)):
+        entries = [one for one in CATALOGUE if cause in one.causes and one.id not in found]
+        apt = [one for one in entries if not phase or not one.phases or phase in one.phases]
+        for entry in apt[: MOST_FOR_OTHERS if place else MOST_FOR_FIRST]:
+            found[entry.id] = entry.advice(savings.get(entry.saves))
     return list(found.values())[:MOST_ADVICE]
 
 
@@ -39,4 +46,7 @@ def checks_for(causes: Sequence[Cause]) -> list[Check]:
 
 
 def _likely(causes: Iterable[Cause]) -> list[str]:
-    return [cause.id for cause in causes if cause.confidence >= LEAST_CONFIDENCE]
+    known = sorted(causes, key=lambda cause: -cause.confidence)
+    sure = bool(known) and known[0].confidence >= SURE
+    least = LEAST_BESIDE_SURE if sure else LEAST_CONFIDENCE
+    return [cause.id for cause in known if cause.confidence >= least]

@@ -14,7 +14,7 @@ class Entry:
     """Something that helps, and the causes (ids) it helps against.
 
     `saves` names the figure (see `Savings`) that tells what it would save in a recording, "" where
-    no honest figure exists.
+    no honest figure exists. `phases` are those it helps in, none where it does in all.
     """
 
     id: str
@@ -24,6 +24,7 @@ class Entry:
     code: str = ""
     caveats: Sequence[Text] = ()
     saves: str = ""
+    phases: frozenset[str] = frozenset()
 
     def advice(self, saving_bytes: int | None = None) -> Advice:
         """Return it as a diagnosis shows it."""

@@ -23,6 +23,7 @@ OPTIMIZERS: Sequence[Entry] = (
                 "lies there"
             ),
         ),
+        phases=frozenset({"optimizer"}),
     ),
     Entry(
         "eight_bit_optimizer",
@@ -47,6 +48,7 @@ OPTIMIZERS: Sequence[Entry] = (
         caveats=(
             text("Adam keeps 8 bytes a parameter, SGD with momentum 4, Adafactor nearly none"),
         ),
+        phases=frozenset({"optimizer"}),
     ),
     Entry(
         "train_adapters",

@@ -25,23 +25,7 @@ PRECISION: Sequence[Entry] = (
             text("Fast from Ampere on (A100, RTX 30); before that use float16 with a GradScaler"),
             text("Autocast keeps 16-bit copies of the weights until it ends"),
         ),
-    ),
-    Entry(
-        "fp16_autocast",
-        text("float16 autocast with a GradScaler, on older cards"),
-        text("small range: steps with inf are skipped"),
-        frozenset({"capacity"}),
-        code=(
-            'scaler = torch.amp.GradScaler("cuda")\n'
-            'with torch.autocast("cuda", dtype=torch.float16):\n'
-            "    loss = model(batch)\n"
-            "scaler.scale(loss).backward()\n"
-            "scaler.step(optimizer); scaler.update()"
-        ),
-        caveats=(
-            text("Before clipping gradients: scaler.unscale_(optimizer)"),
-            text("The GradScaler is for float16 only; bfloat16 needs none"),
-        ),
+        phases=frozenset({"backward", "forward"}),
     ),
     Entry(
         "load_in_bf16",

@@ -29,6 +29,7 @@ RECOMPUTE: Sequence[Entry] = (
             text("The inside must not change its inputs in place"),
             text("With transformers: model.gradient_checkpointing_enable()"),
         ),
+        phases=frozenset({"backward", "forward"}),
     ),
     Entry(
         "checkpointing_that_works",
@@ -55,5 +56,6 @@ RECOMPUTE: Sequence[Entry] = (
             "loss.backward()"
         ),
         caveats=(text("The computer needs as much free memory of its own"),),
+        phases=frozenset({"backward", "forward"}),
     ),
 )

@@ -64,6 +64,7 @@ REFERENCES: Sequence[Entry] = (
             ),
             text("empty_cache() does not help: the allocator emptied its cache before it gave up"),
         ),
+        phases=frozenset({"backward", "forward"}),
     ),
     Entry(
         "remove_hooks",
@@ -124,5 +125,6 @@ REFERENCES: Sequence[Entry] = (
             text("Code that reads param.grad must expect None"),
         ),
         saves="gradients_in_forward",
+        phases=frozenset({"forward"}),
     ),
 )

@@ -18,7 +18,7 @@ from memtrack.diagnosis.evidence.ranking import settle
 from memtrack.diagnosis.evidence.savings import savings
 from memtrack.diagnosis.evidence.situation import Situation, situation
 from memtrack.diagnosis.evidence.sizes import absurd, quadratic
-from memtrack.diagnosis.evidence.words import PHASES, literal
+from memtrack.diagnosis.evidence.words import PHASES
 from memtrack.diagnosis.reading.failure import Failure
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
@@ -68,7 +68,7 @@ def explain_recording(
         other_processes=[Process(one.pid, one.bytes) for one in now.facts.processes],
         causes=causes,
         checks=checks_for(causes),
-        advice=advise(causes, savings(now)),
+        advice=advise(causes, savings(now), place.phase),
         needed=_needed(now),
         place=place,
         holders=holders(now),
@@ -103,32 +103,35 @@ def with_text(facts: LiveFacts, told: Failure) -> LiveFacts:
 def headline(now: Situation, place: Place) -> Text:
     """Return the first line: where, how much was asked for, what the largest free block was."""
     where, asked = _where(place), format_bytes(now.requested or now.needed)
-    if now.served is None:
-        if where is None:
-            return text("Out of memory: {asked} asked", asked=asked)
-        return text("Out of memory in {where}: {asked} asked", where=where, asked=asked)
-    free = (
-        text("largest free block {largest}", largest=format_bytes(now.served.largest_free))
-        if now.served.largest_free
-        else text("no free block")
-    )
+    free = _free(now)
+    if where is None and free is None:
+        return text("Out of memory: {asked} asked", asked=asked)
     if where is None:
         return text("Out of memory: {asked} asked, {free}", asked=asked, free=free)
-    return text(
-        "Out of memory in {where}: {asked} asked, {free}", where=where, asked=asked, free=free
-    )
+    if free is None:
+        return text("Out of memory {where}: {asked} asked", where=where, asked=asked)
+    return text("Out of memory {where}: {asked} asked, {free}", where=where, asked=asked, free=free)
+
+
+def _free(now: Situation) -> Text | None:
+    if now.served is None:
+        return None
+    if not now.served.largest_free:
+        return text("no free block")
+    return text("largest free block {largest}", largest=format_bytes(now.served.largest_free))
 
 
 def _where(place: Place) -> Text | None:
     phase = PHASES.get(place.phase)
     if phase is not None and place.layer:
-        return text("{phase} of {layer}", phase=phase, layer=place.layer)
+        return text("in {phase} of {layer}", phase=phase, layer=place.layer)
     if phase is not None and place.site:
-        return text("{phase} at {site}", phase=phase, site=place.site)
+        return text("in {phase} at {site}", phase=phase, site=place.site)
     if phase is not None:
-        return phase
-    name = place.layer or place.site
-    return literal(name) if name else None
+        return text("in {phase}", phase=phase)
+    if place.layer:
+        return text("in {layer}", layer=place.layer)
+    return text("at {site}", site=place.site) if place.site else None
 
 
 def _numbers(now: Situation) -> dict[str, int]:

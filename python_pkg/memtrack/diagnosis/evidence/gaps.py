@@ -12,6 +12,7 @@ from memtrack.analysis.sites import sites
 from memtrack.analysis.totals import sum_by
 from memtrack.diagnosis.diagnosis import Cause
 from memtrack.diagnosis.evidence.situation import Situation
+from memtrack.diagnosis.evidence.whatif import reserved_if_expandable
 from memtrack.diagnosis.evidence.words import joined
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
@@ -21,6 +22,7 @@ CLEAR_SHARE = 0.08
 """Of what is reserved: with so much free, order would have helped for more than this one request."""
 SMALL_SHARE = 0.03
 MOST_SITES = 3
+HARDLY_LESS = 0.98
 LEAST_SIZES = 4
 """Times as many sizes as one pass asks for mean that shapes change."""
 
@@ -35,10 +37,32 @@ def fragmented(now: Situation) -> Cause | None:
     confidence = 0.9 if share >= CLEAR_SHARE and enough else 0.75
     if share < CLEAR_SHARE:
         confidence = 0.5 if share >= SMALL_SHARE else 0.35
-    lines = [_free_but(served), *_pieces(now), *_neighbours(now), *_sizes(now)]
-    if allocator_settings(now.data).expandable_segments:
-        lines.append(text("expandable_segments is already on"))
+    lines = [_free_but(served), *_pieces(now), *_neighbours(now), *_sizes(now), *_expandable(now)]
     return Cause("fragmentation", confidence, title("fragmentation"), lines)
+
+
+def _expandable(now: Situation) -> list[Text]:
+    """Tell what segments that grow would have changed."""
+    if allocator_settings(now.data).expandable_segments:
+        return [text("expandable_segments is already on")]
+    held = reserved_if_expandable(now)
+    if held is None or now.reserved is None:
+        return []
+    if held >= HARDLY_LESS * now.reserved:
+        told = format_bytes(held)
+        return [
+            text(
+                "Simulated with expandable_segments, the allocator holds as much: {held}", held=told
+            )
+        ]
+    return [
+        text(
+            "Simulated with expandable_segments, the allocator holds {simulated} at this moment"
+            " instead of {reserved}",
+            simulated=format_bytes(held),
+            reserved=format_bytes(now.reserved),
+        )
+    ]
 
 
 def _free_but(served: Service) -> Text:

@@ -25,13 +25,19 @@ _RANK = (PhaseKind.OTHER, PhaseKind.FORWARD, PhaseKind.BACKWARD, PhaseKind.OPTIM
 
 def kinds_of_allocations(data: RecordingData) -> Array:
     """Return the code of a `PhaseKind` for each allocation."""
-    phase = data.allocations["phase"]
-    if data.steps_run:
-        kinds = np.append(data.phases["kind"], PhaseKind.OTHER)
-        return np.asarray(kinds[phase])
-    stack = data.allocations["stack"]
-    told = np.append(kinds_of_stacks(data), without_stack(data))
-    return np.asarray(told[stack])
+    phase, stack = data.allocations["phase"], data.allocations["stack"]
+    by_phase = np.append(data.phases["kind"], PhaseKind.OTHER)[phase]
+    if knows_phases(data):
+        return np.asarray(by_phase)
+    by_stack = np.append(kinds_of_stacks(data), without_stack(data))[stack]
+    # A snapshot may tell of the optimizer's steps, and of no other phase.
+    return np.where(by_phase == PhaseKind.OPTIMIZER, by_phase, by_stack)
+
+
+def knows_phases(data: RecordingData) -> bool:
+    """Tell whether forward and backward were seen as such."""
+    kinds = (PhaseKind.FORWARD, PhaseKind.BACKWARD)
+    return bool(np.isin(data.phases["kind"], kinds).any())
 
 
 def without_stack(data: RecordingData) -> PhaseKind:

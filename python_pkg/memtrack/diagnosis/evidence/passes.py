@@ -12,7 +12,7 @@ import numpy as np
 
 from memtrack.analysis.pace import finished_steps
 from memtrack.analysis.peak import step_windows
-from memtrack.diagnosis.evidence.origins import kinds_of_allocations
+from memtrack.diagnosis.evidence.origins import kinds_of_allocations, knows_phases
 from memtrack.recording import PhaseKind, RecordingData
 from memtrack.recording.tables import Array
 
@@ -37,13 +37,13 @@ class Passes:
 
 def passes(data: RecordingData, device: int, cut: int) -> Passes:
     """Return the steps of a recording up to a cut, or else the passes that its stacks tell of."""
-    if data.steps_run:
+    begin = np.zeros(0, dtype=np.int64) if knows_phases(data) else _begins(data, device)
+    begin = begin[begin < cut]
+    if data.steps_run and len(begin) < 2:
         start, end = step_windows(data)
         done = min(finished_steps(data), int((end <= cut).sum()))
         last = int(start[done]) if done < len(start) else -1
         return Passes(start[:done], end[:done], inferred=False, last=last)
-    begin = _begins(data, device)
-    begin = begin[begin < cut]
     last = int(begin[-1]) if len(begin) else -1
     return Passes(begin[:-1], begin[1:], inferred=True, last=last)
 

@@ -20,6 +20,8 @@ FULL = 0.75
 MOST_PARTS = 4
 LEAST_SHARE = 0.05
 GREW = 1.5
+TOO_MANY_TIMES = 4
+"""The room: a request of more is no question of how much work there is."""
 
 
 def room(now: Situation) -> int | None:
@@ -49,6 +51,8 @@ def _how_sure(now: Situation, most: int | None) -> float | None:
     short = free is not None and now.requested is not None and free < now.requested
     if most is None:
         return _without_room(now, short)
+    if now.needed > most:
+        return 0.1 if now.needed > TOO_MANY_TIMES * most else 0.3
     if now.allocated + now.needed <= most and not short:
         return 0.2 if now.allocated else None
     if now.allocated >= FULL * most:
@@ -99,6 +103,8 @@ def _no_gaps(now: Situation) -> list[Text]:
     served = now.served
     if served is None or served.fits or served.is_fragmented:
         return []
+    if not served.free:
+        return [text("Not fragmentation: no block that could serve it is free")]
     return [
         text(
             "Not fragmentation: all free blocks that could serve it are {free} together",

@@ -7,7 +7,7 @@ import numpy as np
 from memtrack.analysis.running import layer_behind, step_and_phase
 from memtrack.analysis.sites import sites
 from memtrack.diagnosis.diagnosis import Place
-from memtrack.diagnosis.evidence.origins import kinds_of_stacks, without_stack
+from memtrack.diagnosis.evidence.origins import kinds_of_stacks, knows_phases, without_stack
 from memtrack.diagnosis.evidence.situation import Situation
 from memtrack.recording import PhaseKind
 
@@ -17,7 +17,7 @@ def place_of(now: Situation) -> Place:
     told, data = now.facts.place, now.data
     # The event of the failure belongs to what was running, the cut before it to what ran before.
     cut = min(now.cut + 1, data.cuts)
-    layer = layer_behind(data, cut) if data.steps_run else -1
+    layer = layer_behind(data, cut) if len(data.layers) else -1
     path = data.string(int(data.layers["path"][layer])) if layer >= 0 else ""
     step = step_and_phase(data, cut)[0] + 1 if data.steps_run else 0
     return Place(
@@ -30,7 +30,7 @@ def place_of(now: Situation) -> Place:
 
 def _phase(now: Situation, cut: int) -> str:
     """Return the id of the phase, "" where it is not known or none of the model's."""
-    if now.data.steps_run:
+    if knows_phases(now.data):
         phase = step_and_phase(now.data, cut)[1]
     elif now.stack >= 0:
         phase = PhaseKind(int(kinds_of_stacks(now.data)[now.stack])).id

@@ -9,7 +9,7 @@ from memtrack.diagnosis.diagnosis import SURE, Cause
 
 RUNNER_UP = SURE - 0.05
 """What reasons get that the first one contradicts or makes needless."""
-OF_FIRST = 0.6
+OF_FIRST = 0.7
 """Of the confidence that the first one leaves: what is not explained by it."""
 LEAST = 0.05
 

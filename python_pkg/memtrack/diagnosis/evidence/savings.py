@@ -13,6 +13,7 @@ from memtrack.diagnosis.evidence.leaks import OLD
 from memtrack.diagnosis.evidence.piling import piling
 from memtrack.diagnosis.evidence.place import place_of
 from memtrack.diagnosis.evidence.situation import Situation
+from memtrack.diagnosis.evidence.whatif import reserved_if_expandable
 from memtrack.recording import Category, PhaseKind
 
 
@@ -21,6 +22,7 @@ def savings(now: Situation) -> dict[str, int]:
     sizes = by_category(now.data, now.device, np.array([now.cut]))[0]
     state, gradient = int(sizes[Category.OPTIMIZER_STATE]), int(sizes[Category.GRADIENT])
     grown = piling(now)
+    expandable = reserved_if_expandable(now) if _is_fragmented(now) else None
     in_forward = place_of(now).phase == PhaseKind.FORWARD.id
     found = {
         # 8 bits in the place of 32.
@@ -28,8 +30,13 @@ def savings(now: Situation) -> dict[str, int]:
         "optimizer_states": state,
         # Before the forward they can be gone; in a backward they are needed.
         "gradients_in_forward": gradient if in_forward else 0,
+        "gaps": 0 if expandable is None else (now.reserved or 0) - expandable,
         "piled_up": 0 if grown is None else grown.bytes,
         "old_references": sum(max(one.bytes, 0) for one in now.facts.held if one.kind in OLD),
         "other_processes": now.others or 0,
     }
     return {name: size for name, size in found.items() if size > 0}
+
+
+def _is_fragmented(now: Situation) -> bool:
+    return now.served is not None and now.served.is_fragmented
