@@ -41,7 +41,8 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
     "widgets": (),
     "notebook": ("widgets",),
     "server": (),
-    "cli": (),
+    "scripts": (),
+    "cli": ("scripts",),
     "integrations": ("notebook", "widgets"),
 }
 # Arrows that exist only while a function runs: a recording that a notebook shows has a live view.

@@ -22,7 +22,7 @@ _memory: Any = getattr(torch.cuda, "memory", None)
 
 def is_usable(models: list[torch.nn.Module]) -> bool:
     """Tell whether the run to come is on CUDA and its allocator can tell its history."""
-    if not torch.cuda.is_available() or not torch.cuda.is_initialized():
+    if not torch.cuda.is_initialized():
         return False
     devices = {p.device.type for model in models for p in model.parameters()}
     return (not models or "cuda" in devices) and backends.describe("cuda").has_history
@@ -71,6 +71,10 @@ class AllocatorHistory:
         """Return the bytes allocated now, and the peak as torch counts it, over all devices."""
         families = [_family(device, "allocated_bytes") for device in self._devices]
         return sum(f.get("current", 0) for f in families), sum(f.get("peak", 0) for f in families)
+
+    def reserved(self) -> int:
+        """Return the bytes the allocator holds now, over all devices."""
+        return sum(_family(one, "reserved_bytes").get("current", 0) for one in self._devices)
 
     def counts(self) -> tuple[int, int]:
         """Return how many allocations there have been in this process, and of how many bytes."""

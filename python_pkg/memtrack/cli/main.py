@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from memtrack._version import __version__
-from memtrack.cli import open_file, summary_file
+from memtrack.cli import run_script
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 
@@ -38,11 +38,15 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     language = preferred_language()
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["run"]:
+        # Nothing of the program's is caught, and nothing is loaded that it does not need.
+        return run_script.main(given[1:], language)
     for stream in (sys.stdout, sys.stderr):
         _spell_what_it_can(stream)
     try:
         try:
-            return _run(sys.argv[1:] if arguments is None else list(arguments), language)
+            return _run(given, language)
         finally:
             sys.stdout.flush()
     except MemtrackError as error:
@@ -96,10 +100,14 @@ def _run(arguments: list[str], language: str) -> int:
 
 
 def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
+    from memtrack.cli import open_file, summary_file
+
     purpose = text("Shows where the memory of a PyTorch run went: by layer, phase and cause.")
     parser = _Parser(prog="memtrack", description=purpose.render(language))
     parser.add_argument("--version", action="version", version=f"memtrack {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     open_file.add_arguments(commands, language)
     summary_file.add_arguments(commands, language)
-    return parser, {"open": open_file.run, "summary": summary_file.run}
+    run_script.add_arguments(commands, language)
+    known: dict[str, _Run] = {"open": open_file.run, "summary": summary_file.run}
+    return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}

@@ -1,0 +1,67 @@
+"""The first call of a model in a program that asks for no recording: where one can begin.
+
+Waiting for it costs nothing, leaves the program all it sets up before, CUDA and its environment
+variables included, and finds the model where it will train.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.utils import _python_dispatch
+
+from memtrack.capture import torch_api
+from memtrack.capture.recorder import Recorder
+
+_current_mode: Callable[[], Any] = getattr(
+    _python_dispatch, "_get_current_dispatch_mode", lambda: None
+)
+
+
+class FirstCall:
+    """Calls `begin(recorder)` in the first call of a model on the main thread, which is recorded.
+
+    `failed` is told what of ours has failed instead. A call inside of what would lie under our hooks
+    and go before them, such as checkpointing or tracing, is not it.
+    """
+
+    def __init__(
+        self,
+        steps: int | None,
+        begin: Callable[[Recorder], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._steps = steps
+        self._begin = begin
+        self._failed = failed
+        self._handle: Any = register_module_forward_pre_hook(self._called)
+
+    def stop(self) -> None:
+        """Wait no more."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.remove()
+
+    def _called(self, module: torch.nn.Module, args: Any) -> None:
+        if self._handle is None or not _may_begin():
+            return
+        self.stop()
+        try:
+            recorder = Recorder(steps=self._steps)
+            self._begin(recorder)
+            recorder.enter_call(module, args)
+        except Exception as problem:  # noqa: BLE001 - the program must go on
+            self._failed(problem)
+
+
+def _may_begin() -> bool:
+    return (
+        threading.current_thread() is threading.main_thread()
+        and not torch_api.is_tracing()
+        and torch_api.top_saved_tensor_hooks() is None
+        and _current_mode() is None
+    )

@@ -1,0 +1,218 @@
+"""A user's program run as `python FILE …` and `python -m MODULE …` run it, in this process.
+
+`__main__`, `sys.argv`, `sys.path`, `__file__`, the exit code and what an error shows are those of
+Python itself; the tests compare the two.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import io
+import os
+import pkgutil
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from memtrack.errors import UsageError
+from memtrack.i18n import text
+from memtrack.scripts import imports
+
+_MAIN = "__main__"
+_FINDING = "<frozen importlib"
+
+_replaced: list[ModuleType] = []
+"""The `__main__` that was there before: its code is still running."""
+
+
+class Program(ABC):
+    """A program with its arguments; `name` is what its recording is called after.
+
+    First `prepare`, then `run`; both change this process as Python would.
+    """
+
+    def __init__(self, name: str, arguments: Sequence[str]) -> None:
+        self.name = name
+        self._arguments = list(arguments)
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Find it and set `sys.argv` and `sys.path`. Raises UsageError where there is none.
+
+        Packages that a module lies in are imported, and may raise anything.
+        """
+
+    @abstractmethod
+    def run(self) -> None:
+        """Run it as `__main__`; what it raises comes out, to be shown `without_our_frames`."""
+
+
+class Script(Program):
+    """A file of Python, as in `python FILE`."""
+
+    def __init__(self, path: str, arguments: Sequence[str]) -> None:
+        super().__init__(_stem(path), arguments)
+        self._path = path
+
+    def prepare(self) -> None:
+        """Set `sys.argv` and the folder that imports look in first."""
+        if not os.path.exists(self._path):
+            raise UsageError(text("There is no file {path}.", path=self._path))
+        sys.argv[:] = [self._path, *self._arguments]
+        _put_first_on_path(os.path.dirname(os.path.realpath(self._path)))
+
+    def run(self) -> None:
+        """Run the file; one that cannot be read raises OSError, one that is no Python SyntaxError."""
+        file = os.path.abspath(self._path)
+        is_compiled = file.endswith(".pyc")
+        loader = SourcelessFileLoader(_MAIN, file) if is_compiled else SourceFileLoader(_MAIN, file)
+        main = _become_main(file, loader)
+        exec(_code_of(file, loader), main.__dict__)  # noqa: S102 - the user's own program
+
+
+class Module(Program):
+    """A module, or a package with a `__main__`, as in `python -m NAME`."""
+
+    _spec: ModuleSpec
+
+    def prepare(self) -> None:
+        """Find the module from the working folder on."""
+        sys.argv[:] = ["-m", *self._arguments]
+        _put_first_on_path(os.getcwd())
+        self._spec = _spec_of(self.name)
+        sys.argv[0] = self._spec.origin or self.name
+
+    def run(self) -> None:
+        """Run the module's code."""
+        spec, loader = self._spec, _loader_of(self._spec)
+        main = _become_main(spec.origin, loader)
+        main.__spec__, main.__package__ = spec, spec.parent
+        if spec.cached is not None:
+            main.__dict__["__cached__"] = spec.cached
+        exec(loader.get_code(spec.name), main.__dict__)  # noqa: S102 - the user's own program
+
+
+class Folder(Module):
+    """A folder or a zip file with a `__main__.py`, as in `python FOLDER`."""
+
+    def __init__(self, path: str, arguments: Sequence[str]) -> None:
+        super().__init__(_stem(path), arguments)
+        self._path = path
+
+    def prepare(self) -> None:
+        """Find the `__main__`, which may import what lies beside it."""
+        sys.argv[:] = [self._path, *self._arguments]
+        folder = os.path.abspath(self._path)
+        _put_first_on_path(folder)
+        importer: Any = pkgutil.get_importer(folder)
+        spec = importer.find_spec(_MAIN)
+        if spec is None:
+            raise UsageError(text("There is no __main__.py in {path}.", path=self._path))
+        self._spec = spec
+
+
+def script_or_folder(path: str, arguments: Sequence[str]) -> Program:
+    """Return the program in a file, a folder or a zip file."""
+    if os.path.isdir(path) or (os.path.exists(path) and pkgutil.get_importer(path) is not None):
+        return Folder(path, arguments)
+    return Script(path, arguments)
+
+
+def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """Return what is left of a program's traceback without what is there because we ran it.
+
+    Gone are what lies above the program and, where an import that we watch has failed, our frame with
+    those of Python's import around it, which Python itself leaves out.
+    """
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
+        traceback = traceback.tb_next
+    files = [entry.tb_frame.f_code.co_filename for entry in entries]
+    first = max((row + 1 for row, file in enumerate(files) if file == __file__), default=0)
+    while 0 < first < len(files) and files[first].startswith(_FINDING):
+        first += 1
+    kept = [row for row in range(first, len(files)) if not _is_about_imports(files, row)]
+    rest: TracebackType | None = None
+    for row in reversed(kept):
+        entries[row].tb_next = rest
+        rest = entries[row]
+    return rest
+
+
+def _is_about_imports(files: Sequence[str], row: int) -> bool:
+    """Tell whether a frame is our import watch, or Python's import next to one."""
+    if files[row] == imports.__file__:
+        return True
+    if not files[row].startswith(_FINDING):
+        return False
+    for step in (-1, 1):
+        other = row
+        while 0 <= other < len(files) and files[other].startswith(_FINDING):
+            other += step
+        if 0 <= other < len(files) and files[other] == imports.__file__:
+            return True
+    return False
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(os.path.abspath(path)))[0]
+
+
+def _code_of(file: str, loader: SourceFileLoader | SourcelessFileLoader) -> CodeType:
+    if isinstance(loader, SourcelessFileLoader):
+        compiled = loader.get_code(_MAIN)
+        assert compiled is not None
+        return compiled
+    with io.open_code(file) as source:
+        return compile(source.read(), file, "exec", dont_inherit=True)
+
+
+def _become_main(file: str | None, loader: Any) -> ModuleType:
+    """Return a new `__main__` with the names that Python gives it; it stays the one from now on."""
+    main = ModuleType(_MAIN)
+    before = vars(sys.modules[_MAIN])
+    main.__dict__.update(__builtins__=builtins, __file__=file, __loader__=loader)
+    if "__cached__" in before:
+        main.__dict__["__cached__"] = None
+    if "__annotations__" in before:  # Python before 3.14
+        main.__dict__.update(__annotations__={})
+    _replaced.append(sys.modules[_MAIN])
+    sys.modules[_MAIN] = main
+    return main
+
+
+def _put_first_on_path(folder: str) -> None:
+    """Replace what Python has put first; it puts nothing there when it was told not to."""
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[:1] = [folder]
+
+
+def _spec_of(name: str) -> ModuleSpec:
+    """Return where a module is, of a package its `__main__`."""
+    spec = _found(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = _found(f"{name}.{_MAIN}")
+    if spec is None or not hasattr(spec.loader, "get_code"):
+        raise UsageError(text("There is no module {name} that can be run.", name=name))
+    return spec
+
+
+def _found(name: str) -> ModuleSpec | None:
+    """Look for a module; an error of a package that it lies in comes out as it is."""
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as problem:
+        if problem.name and f"{name}.".startswith(f"{problem.name}."):
+            return None
+        raise
+    except ValueError:  # no name of a module
+        return None
+
+
+def _loader_of(spec: ModuleSpec) -> Any:
+    return spec.loader

@@ -1,0 +1,178 @@
+"""One program being run: recorded from the first call of a model on, told of at the end on stderr."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from memtrack.i18n import Text, text
+from memtrack.scripts.explaining import explain_on_stderr, was_explained
+from memtrack.scripts.hooks import Hooks
+from memtrack.scripts.imports import ImportWatch
+from memtrack.scripts.program import without_our_frames
+from memtrack.scripts.target import free_name
+
+if TYPE_CHECKING:
+    from memtrack.api import Recording
+    from memtrack.capture import Recorder
+    from memtrack.capture.firstcall import FirstCall
+
+
+class Session:
+    """What we do beside the program; none of it raises, and a forked child does nothing of it.
+
+    `target` is where the recording goes, None for none; `steps` ends it after that many.
+    """
+
+    def __init__(self, target: Path | None, steps: int | None, language: str) -> None:
+        self._target = target
+        self._steps = steps
+        self._language = language
+        self._process = os.getpid()
+        self._hooks: Hooks | None = None
+        self._torch: ImportWatch | None = None
+        self._first: FirstCall | None = None
+        self._recorder: Recorder | None = None
+        self._recording: Recording | None = None
+        self._is_over = False
+
+    def start(self) -> None:
+        """Watch for errors of threads, and for torch and the first call of a model."""
+        self._hooks = Hooks(main=False)
+        if self._target is not None:
+            self._torch = ImportWatch("torch", self._await_first_call)
+
+    def end(self, state: str, error: BaseException | None = None) -> None:
+        """The program is over: end the recording, explain a memory error, save, say where."""
+        if self._is_over or os.getpid() != self._process:
+            return
+        self._is_over = True
+        self._conclude(state)
+        if error is not None and not was_explained(error):
+            explain_on_stderr(error, self._recording, self._language)
+        if self._target is not None:
+            self._save(self._target)
+
+    def end_behind_traceback(self, state: str) -> None:
+        """Do so once Python has shown the exception that is on its way out, without our frames."""
+        before = sys.excepthook
+
+        def excepthook(kind: Any, error: Any, traceback: TracebackType | None) -> None:
+            sys.excepthook = before
+            self._clean(error, traceback)
+            try:
+                show(before, kind, error)
+            finally:
+                self.end(state, error)
+
+        sys.excepthook = excepthook
+        if self._recorder is not None:
+            with suppress(Exception):
+                self._recorder.leave()
+
+    def _clean(self, error: BaseException, traceback: TracebackType | None) -> None:
+        """Take out the frames that are there because we ran the program and watched operations."""
+        with suppress(Exception):
+            error.__traceback__ = without_our_frames(traceback)
+            if self._recorder is not None:
+                from memtrack.capture.tracebacks import clean_traceback
+
+                clean_traceback(error)
+        if hasattr(sys, "last_traceback"):
+            sys.last_traceback = error.__traceback__
+
+    def _await_first_call(self) -> None:
+        try:
+            from memtrack.capture.firstcall import FirstCall
+
+            self._first = FirstCall(self._steps, self._begin, self._failed)
+        except Exception as problem:  # noqa: BLE001 - the program must go on
+            self._failed(problem)
+
+    def _begin(self, recorder: Recorder) -> None:
+        from memtrack.api import Recording
+
+        self._recorder = recorder
+        self._recording = Recording.of(recorder)
+
+    def _failed(self, problem: Exception) -> None:
+        from memtrack.api import say_failed
+
+        recorder, self._recorder, self._recording = self._recorder, None, None
+        with suppress(Exception):
+            if recorder is not None:
+                recorder.detach()
+        say_failed(text("record"), problem, self._language)
+
+    def _conclude(self, state: str) -> None:
+        if self._torch is not None:
+            self._torch.stop()
+        if self._first is not None:
+            self._first.stop()
+        if self._recorder is None or self._recording is None:
+            return
+        try:
+            self._recorder.leave()
+            self._recording.end(state)
+        except Exception as problem:  # noqa: BLE001 - the program's own end comes first
+            self._failed(problem)
+        self._recorder = None
+
+    def _save(self, target: Path) -> None:
+        if self._recording is None:
+            self._say(_why_nothing())
+            return
+        try:
+            try:
+                path = self._recording.save(free_name(target))
+            except OSError:
+                path = self._recording.save(free_name(Path(tempfile.gettempdir()) / target.name))
+        except Exception as problem:  # noqa: BLE001 - the program's own end comes first
+            what = f"{type(problem).__name__}: {problem}".splitlines()[0]
+            self._say(text("memtrack: the recording could not be saved ({problem}).", problem=what))
+            return
+        shown = os.path.relpath(path) if path.parent == Path.cwd() else str(path)
+        command = f"memtrack open {shlex.quote(shown)}"
+        self._say(
+            text(
+                "memtrack: recorded in {path}. To look at it: {command}", path=path, command=command
+            )
+        )
+
+    def _say(self, sentence: Text) -> None:
+        with suppress(Exception):
+            sys.stderr.write(sentence.render(self._language) + "\n")
+            sys.stderr.flush()
+
+
+def show(hook: Callable[..., Any], kind: Any, error: BaseException) -> None:
+    """Call a hook for errors as Python does, also in what becomes of an error of the hook."""
+    try:
+        hook(kind, error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as problem:  # noqa: BLE001 - it is shown
+        theirs = problem.__traceback__
+        problem.__traceback__ = None if theirs is None else theirs.tb_next
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(problem), problem, problem.__traceback__)
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(kind, error, error.__traceback__)
+
+
+def _why_nothing() -> Text:
+    if "torch" not in sys.modules:
+        return text("memtrack: nothing was recorded, since the program did not import PyTorch.")
+    return text("memtrack: nothing was recorded, since no model ran in the main thread.")
+
+
+def state_of_exit(code: object) -> str:
+    """Return the state of a recording whose program has left by `sys.exit(code)`."""
+    return "complete" if code in (None, 0) else "failed"
