@@ -48,65 +48,82 @@ def release(
     return_cache: bool = False,
     limit_s: float = LIMIT_S,
 ) -> Release:
+    """Do as `release_all` on one device."""
+    return release_all(shell, [device], names, return_cache, limit_s)[0]
+
+
+def release_all(
+    shell: Any,
+    devices: Sequence[torch.device],
+    names: Sequence[str] = (),
+    return_cache: bool = False,
+    limit_s: float = LIMIT_S,
+) -> list[Release]:
     """Release what is safe and the variables `names`; say what went, and who holds the rest.
 
     `names` are variables that exist. The cache is given back if `return_cache`, or if the device has
-    less free than the cache holds, so that somebody else may be waiting for it.
+    less free than the cache holds, so that somebody else may be waiting for it. `limit_s` bounds each
+    search in seconds; there are two for each device.
     """
-    before, shown = level_of(device), as_text(last_error(shell))
-    steps, notes = _let_go(shell, device, names, limit_s)
-    notes += _empty_cache(device, return_cache)
-    gone = next((step for step in steps if step.id == ERRORS and step.count), None)
-    return Release(
-        before=before,
-        after=holdings(shell, device, limit_s),
-        steps=[step for step in steps if step.bytes or step.count],
-        dropped=tuple(names),
-        traceback=shown if gone else "",
-        notes=([NO_DEBUG] if gone else []) + notes,
-    )
+    before, shown = [level_of(device) for device in devices], as_text(last_error(shell))
+    meters, notes = _let_go(shell, devices, names, limit_s)
+    forgot = any(step.id == ERRORS and step.count for step in meters[0].steps)
+    notes += [NO_DEBUG] if forgot else []
+    return [
+        Release(
+            before=level,
+            notes=[*notes, *_empty_cache(device, return_cache)],
+            after=holdings(shell, device, limit_s),
+            steps=[step for step in meter.steps if step.bytes or step.count],
+            dropped=tuple(names),
+            traceback=shown if forgot else "",
+        )
+        for device, level, meter in zip(devices, before, meters, strict=True)
+    ]
 
 
 def _let_go(
-    shell: Any, device: torch.device, names: Sequence[str], limit_s: float
-) -> tuple[list[Step], list[str]]:
-    """Take the steps that let go of Python's objects, each measured."""
-    meter, kept, values, notes = _found(shell, device, limit_s)
-    steps = [
-        meter.step(ERRORS, lambda: forget_errors(shell, kept)),
-        meter.step(OUTPUTS, lambda: forget_outputs(shell, values)),
+    shell: Any, devices: Sequence[torch.device], names: Sequence[str], limit_s: float
+) -> tuple[list[_Meter], list[str]]:
+    """Take the steps that let go of Python's objects, each measured on every device."""
+    meters: list[_Meter] = []
+    kept, values, notes = Kept(), [], []
+    for device in devices:
+        with search(shell, device, limit_s) as walk:
+            others = (found for one in walk.unseen() for found in storages_of(one, device))
+            meters.append(_Meter(device, chain((held.found for held in walk.held), others)))
+            values += outputs_with_memory(walk, Sharing(walk))
+            kept = kept_errors(shell, walk)
+            notes = [CUT_SHORT] if walk.cut_short else []
+    steps: list[tuple[str, Callable[[], int]]] = [
+        (ERRORS, lambda: forget_errors(shell, kept)),
+        (OUTPUTS, lambda: forget_outputs(shell, values)),
+        (VARIABLES, lambda: _drop(shell, names)),
+        (CYCLES, _collect),
     ]
-    if names:
-        steps.append(meter.step(VARIABLES, lambda: _drop(shell, names)))
-    steps.append(meter.step(CYCLES, _collect))
-    return steps, notes
-
-
-def _found(
-    shell: Any, device: torch.device, limit_s: float
-) -> tuple[_Meter, Kept, list[Any], list[str]]:
-    """Search once; return what is to be forgotten, held by these lists alone from now on."""
-    with search(shell, device, limit_s) as walk:
-        others = (found for one in walk.unseen() for found in storages_of(one, device))
-        meter = _Meter(device, chain((held.found for held in walk.held), others))
-        values = outputs_with_memory(walk, Sharing(walk))
-        return meter, kept_errors(shell, walk), values, [CUT_SHORT] if walk.cut_short else []
+    for name, take in steps:
+        count = take()
+        for meter in meters:
+            meter.note(name, count)
+    return meters, notes
 
 
 class _Meter:
-    """Measures each step by what is alive before and after it."""
+    """Measures on one device what each step has released."""
 
     def __init__(self, device: torch.device, found: Iterable[Found]) -> None:
         self._device = device
         self._census = Census(found)
+        self._alive = self._read()
+        self.steps: list[Step] = []
 
-    def step(self, name: str, take: Callable[[], int]) -> Step:
-        """Take a step. Where the allocator tells what is allocated that counts, else storages."""
-        before = self._alive()
-        count = take()
-        return Step(name, max(0, before - self._alive()), count)
+    def note(self, name: str, count: int) -> None:
+        """Note a step that was just taken, and the bytes that went with it."""
+        before, self._alive = self._alive, self._read()
+        self.steps.append(Step(name, max(0, before - self._alive), count))
 
-    def _alive(self) -> int:
+    def _read(self) -> int:
+        """Return what is allocated where the allocator tells it, else what storages are alive."""
         allocated = level_of(self._device).allocated
         return allocated if allocated >= 0 else self._census.alive_bytes()
 

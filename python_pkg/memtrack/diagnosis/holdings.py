@@ -34,8 +34,8 @@ class Chain:
 class Holding:
     """What one name keeps alive, each storage only under the name that is nearest to it.
 
-    `in_graph` marks what is kept by the autograd graph behind a tensor rather than by Python.
-    `also` are other names that lead to some of it: it goes when all of them are gone.
+    `also` are other names that lead to some of it, `variables` those of them that are the user's: it
+    goes when all of them are gone. `in_graph` marks what is kept by the autograd graph behind a tensor rather than by Python.
     `bytes` are those of the storages, as they were asked for.
     """
 
@@ -45,6 +45,7 @@ class Holding:
     tensors: int
     chains: Sequence[Chain] = ()
     also: Sequence[str] = ()
+    variables: Sequence[str] = ()
     in_graph: bool = False
 
 

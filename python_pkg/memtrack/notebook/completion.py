@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memtrack.notebook.giveback import FREE_OPTIONS, user_variables
 from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 
 _KEYS = ("%memtrack", "%%memtrack")
@@ -16,11 +17,17 @@ def complete(shell: Any, event: Any) -> list[str]:
     done = before[1:-1] if starting_word and len(before) > 1 else before[1:]
     word = before[-1] if starting_word and len(before) > 1 else ""
     if word.startswith("-"):
+        if done and done[0] == "free":
+            return [option for option in FREE_OPTIONS if option not in done]
         return [option for option in OPTIONS if option not in done]
     if not done and not before[0].startswith("%%"):
         return [command for command in SUB_COMMANDS if command.startswith(word)]
     if done and done[0] == "summary" and before[0] == "%memtrack":
         return [moment for moment in _moments(shell) if moment.startswith(word)]
+    if done and done[0] == "free" and before[0] == "%memtrack":
+        return [
+            name for name in user_variables(shell) if name.startswith(word) and name not in done
+        ]
     return []
 
 

@@ -6,7 +6,9 @@ user's is in reach, since IPython keeps the exception with its frames.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError as ShellUsageError
@@ -20,10 +22,12 @@ from IPython.core.magic import (
 from traitlets import Bool, Int, Unicode
 
 from memtrack.analysis.moments import KEYWORDS
-from memtrack.api import Presentation, Recording, cell_namer, end_state, load_recorder
+from memtrack.api import Presentation, Recording, cell_namer, end_state, explain, load_recorder
 from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
 from memtrack.i18n import preferred_language, text
+from memtrack.notebook.failures import Failures
+from memtrack.notebook.giveback import free, show_who
 from memtrack.notebook.grammar import (
     Command,
     ShowLatest,
@@ -36,9 +40,11 @@ from memtrack.notebook.grammar import (
 from memtrack.notebook.help import help_text
 from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
+from memtrack.notebook.subjects import error_or_text
 from memtrack.notebook.targets import find_target
 from memtrack.notebook.watch import Watch, failure_of
 from memtrack.reports.bounded import LIMIT_BYTES
+from memtrack.reports.explanation import Explanation
 from memtrack.reports.summary import Summary, moment_names
 from memtrack.widgets import new_model
 from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
@@ -62,6 +68,7 @@ class MemtrackMagics(Magics):
         super().__init__(shell=shell)
         self._shell = shell
         self._watch: Watch | None = None
+        self._failures = Failures(shell, self._language)
         self._commands = {
             "help": self._help,
             "off": self._off,
@@ -69,6 +76,8 @@ class MemtrackMagics(Magics):
             "mark": self._mark,
             "summary": self._summary,
             "open": self._open,
+            "who": self._who,
+            "free": self._free,
         }
 
     @no_var_expand
@@ -76,7 +85,7 @@ class MemtrackMagics(Magics):
     @line_cell_magic
     def memtrack(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
-    ) -> Recording | Summary | None:
+    ) -> Recording | Summary | Explanation | None:
         """Answer one line or cell; the help made from the table of words replaces this."""
         try:
             return self._answer(line, cell, local_ns)
@@ -87,10 +96,19 @@ class MemtrackMagics(Magics):
 
     memtrack.__doc__ = help_text()
 
+    def begin(self) -> None:
+        """Explain cells that fail of memory from now on."""
+        self._failures.begin()
+
     def end(self) -> None:
         """End what is being recorded."""
         if self._watch is not None:
             self._watch.end()
+
+    def stop(self) -> None:
+        """End what is being recorded, and explain no more failures."""
+        self.end()
+        self._failures.end()
 
     def moments(self) -> list[str]:
         """Return the names of moments that can be asked for; of a running recording the usual ones.
@@ -108,13 +126,15 @@ class MemtrackMagics(Magics):
 
     def _answer(
         self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
-    ) -> Recording | Summary | None:
+    ) -> Recording | Summary | Explanation | None:
         request = parse_line(line) if cell is None else parse_cell(line)
+        names = {**self._shell.user_ns, **(local_ns or {})}
+        if isinstance(request, Command) and request.name == "explain":
+            return self._explain(request.argument, names)
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
         if isinstance(request, ShowLatest):
             return self._latest()
-        names = {**self._shell.user_ns, **(local_ns or {})}
         watch = self._track(request, names)
         if cell is not None:
             self._run_cell(watch, cell)
@@ -137,6 +157,7 @@ class MemtrackMagics(Magics):
         recording = Recording.of(recorder, shown)
         watch = Watch(self._shell, plan, recorder, recording, Output(self._shell, shown, model))
         hears, say_busy = answers_while_busy(self._shell), busy_teller(self._shell)
+        watch.on_end = self._failures.with_recording
         watch.begin(None if model is None else LiveUpdates(model, recorder, hears, say_busy))
         self._watch = watch
         return watch
@@ -184,8 +205,31 @@ class MemtrackMagics(Magics):
     def _summary(self, moments: str) -> Summary:
         return self._latest().summary(*map(unquote, split_words(moments)))
 
+    def _explain(self, argument: str, names: Mapping[str, Any]) -> Explanation:
+        """Explain what a name or a text says; without one the last failure. Texts are not expanded."""
+        if argument:
+            subject = error_or_text(argument, names)
+        elif self._failures.latest is not None:
+            return self._failures.latest
+        else:
+            subject = getattr(sys, "last_value", None) or ""
+        if isinstance(subject, BaseException):
+            return self._failures.explain(subject)
+        if not subject:
+            raise MemtrackError(
+                text("No error has been shown in this notebook yet."),
+                text("%memtrack explain NAME explains an exception or a text."),
+            )
+        return replace(explain(subject), language=self._language())
+
     def _open(self, path: str) -> Recording:
         return open_recording(path, self._presentation())
+
+    def _who(self, _: str) -> None:
+        show_who(self._shell, self._language())
+
+    def _free(self, argument: str) -> None:
+        free(self._shell, argument, self._language())
 
     def _expanded(self, argument: str) -> str:
         """Fill in `$name` and `{name}` as IPython does for other magics."""

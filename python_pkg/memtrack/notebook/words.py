@@ -47,13 +47,24 @@ SUB_COMMANDS = {
             "[MOMENT [MOMENT]]",
             text("the allocator's statistics at a moment, or two compared"),
         ),
+        SubCommand(
+            "explain",
+            "[TEXT]",
+            text("explain the last failure, or a given error"),
+        ),
         SubCommand("open", "PATH", text("show the report of a .memtrack file or a torch snapshot")),
+        SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
+        SubCommand(
+            "free",
+            "[NAME …] [--cache]",
+            text("give back the last error, outputs and the variables named"),
+        ),
         SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
         SubCommand("help", "", text("show this help")),
     )
 }
 
-LATER = ("explain", "predict", "advise", "who", "free", "save", "history", "diff", "gpu")
+LATER = ("predict", "advise", "save", "history", "diff", "gpu")
 """Sub-commands that are known but not there yet: each leaves this line when it comes."""
 
 OPTIONS = {
@@ -77,5 +88,6 @@ EXAMPLES = (
     ("%memtrack [gen, disc] --optimizer [opt_g, opt_d]", text("two models, two optimizers")),
     ("%%memtrack model", text("record this cell")),
     ("%memtrack", text("show the latest report again")),
+    ("%memtrack explain error", text("explain an exception or a text called `error`")),
     ("%memtrack summary step 2 end", text("what changed in the allocator since step 2")),
 )

@@ -18,7 +18,9 @@ from memtrack.diagnosis.holdings import (
     EXCEPTION,
     LAST_ERROR,
     NOBODY,
+    OUTPUT,
     UNKNOWN,
+    VARIABLE,
     Chain,
     Holding,
     Holdings,
@@ -27,6 +29,8 @@ from memtrack.diagnosis.holdings import (
 CHAINS = 3
 """How many chains are spelled out for a name: those to its largest storages."""
 ALSO = 4
+_ONE = (EXCEPTION, OUTPUT)
+"""Kinds of which one thing has several names."""
 
 
 @dataclass(slots=True)
@@ -34,7 +38,7 @@ class _Group:
     """The storages that are nearest to one root: (bytes, object they were seen through)."""
 
     storages: list[tuple[int, int]] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
+    others: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def holdings(shell: Any, device: torch.device, limit_s: float = LIMIT_S) -> Holdings:
@@ -55,20 +59,19 @@ def named_holdings(walk: Walk) -> list[Holding]:
         root, in_graph = _root_of(walk, nearest)
         group = groups[root, in_graph]
         group.storages.append((sizes[key], nearest))
-        for name in _others(walk, sharing.roots_of(numbers), root):
-            group.others[name] += sizes[key]
+        for other in _others(walk, sharing.roots_of(numbers), root):
+            group.others[other] += sizes[key]
     return [_holding(walk, *key, group) for key, group in groups.items()]
 
 
-def _others(walk: Walk, found: Sequence[int], root: int) -> set[str]:
-    """Return the names of other roots. The many slots of the last error count as one."""
+def _others(walk: Walk, found: Sequence[int], root: int) -> set[tuple[str, str]]:
+    """Return kind and name of other roots. The many slots of the last error count as one."""
     own = walk.roots[root]
-    names = {
-        LAST_ERROR if other.kind == EXCEPTION else other.name
+    return {
+        (other.kind, LAST_ERROR if other.kind == EXCEPTION else other.name)
         for other in (walk.roots[place] for place in found)
-        if other.name != own.name and not own.kind == other.kind == EXCEPTION
+        if other.name != own.name and not (own.kind == other.kind and own.kind in _ONE)
     }
-    return names
 
 
 def _holding(walk: Walk, root: int, in_graph: bool, group: _Group) -> Holding:
@@ -77,14 +80,15 @@ def _holding(walk: Walk, root: int, in_graph: bool, group: _Group) -> Holding:
     for size, number in largest[:CHAINS]:
         paths[path_of(walk, number)] += size
     chains = [Chain(path, size) for path, size in paths.most_common()]
-    also = [name for name, _ in group.others.most_common(ALSO)]
+    also = [other for other, _ in group.others.most_common()]
     return Holding(
         kind=walk.roots[root].kind,
         name=walk.roots[root].name,
         bytes=sum(size for size, _ in largest),
         tensors=len(largest),
         chains=chains,
-        also=also,
+        also=[name for _, name in also[:ALSO]],
+        variables=[name for kind, name in also if kind == VARIABLE],
         in_graph=in_graph,
     )
 

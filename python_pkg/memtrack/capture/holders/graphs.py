@@ -1,6 +1,6 @@
 """What a node of an autograd graph holds: further nodes and the tensors saved for backward.
 
-A tensor that was saved with hooks is not unpacked, since that would run the hooks.
+Nothing is unpacked, since that would run the hooks it was saved with: what they made is looked at.
 """
 
 from __future__ import annotations
@@ -36,16 +36,12 @@ def _saved_names(kind: type) -> tuple[str, ...]:
 
 
 def _saved(node: Any, name: str) -> Iterator[Any]:
-    """Yield the tensors of one saved field; older torch tells none without unpacking."""
+    """Yield what one field has saved; older torch tells nothing without unpacking."""
     try:
         raw = getattr(node, name)
     except Exception:  # noqa: BLE001 - freed by backward
         return
     for saved in raw if isinstance(raw, (tuple, list)) else (raw,):
-        if getattr(saved, "unpack_hook", _NO_ANSWER) is None:
-            data = getattr(saved, "data", None)
-            if data is not None:
-                yield data
-
-
-_NO_ANSWER = object()
+        data = getattr(saved, "data", None)
+        if data is not None:
+            yield data

@@ -89,6 +89,13 @@ def exceptions(shell: Any) -> Iterator[Root]:
     yield Root(DEBUGGER, "InteractiveTB.pdb", attribute(shell, "InteractiveTB.pdb"))
 
 
+def ours(shell: Any) -> Iterator[Root]:
+    """Yield what memtrack itself may keep: the recording of the magic."""
+    registry = attribute(shell, "magics_manager.registry")
+    magics = registry.get("MemtrackMagics") if registry is not None else None
+    yield Root(OURS, "%memtrack", magics)
+
+
 def attribute(shell: Any, path: str) -> Any:
     """Return a dotted attribute, None where there is none."""
     for name in path.split("."):

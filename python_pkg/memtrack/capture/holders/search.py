@@ -41,7 +41,7 @@ def _search(walk: Walk, shell: Any) -> None:
     mine, theirs = roots.globals_of_modules()
     walk.stage(mine)
     walk.stage(roots.running_frames())
-    walk.stage(theirs)
+    walk.stage([*roots.ours(shell), *theirs])
     walk.stage(roots.class_roots(list(walk.classes)))
 
 

@@ -1,0 +1,106 @@
+"""`%memtrack who` and `%memtrack free`: who keeps device memory alive, and giving it back.
+
+torch is not imported here for it: where nobody has, no tensor holds anything.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memtrack.devices import DriverError, nvidia_driver
+from memtrack.devices.leftovers import DeviceProcess, processes_on
+from memtrack.errors import UsageError
+from memtrack.i18n import Text, text
+from memtrack.notebook.grammar import split_words
+from memtrack.reports.holderslines import Page
+from memtrack.reports.holderspages import free_page, who_page
+
+CACHE = "--cache"
+FREE_OPTIONS = (CACHE,)
+
+
+def show_who(shell: Any, language: str) -> None:
+    """Show who holds the memory of each device in use, and the other processes there."""
+    if "torch" not in sys.modules:
+        _say(shell, _NO_TORCH, language)
+        return
+    from memtrack.capture.holders import CPU, devices_in_use, holdings
+
+    devices = devices_in_use()
+    found = [holdings(shell, device) for device in devices or [CPU]]
+    processes = {str(device): _processes(device) for device in devices}
+    _show(shell, who_page(found, processes, language))
+
+
+def free(shell: Any, argument: str, language: str) -> None:
+    """Give back what is safe on each device in use, and the variables that `argument` names."""
+    names, return_cache = _parse(argument, shell)
+    if "torch" not in sys.modules:
+        _say(shell, _NO_TORCH, language)
+        return
+    from memtrack.capture.holders import CPU, devices_in_use
+    from memtrack.capture.release import release_all
+
+    released = release_all(shell, devices_in_use() or [CPU], names, return_cache)
+    _show(shell, free_page(released, language))
+
+
+def user_variables(shell: Any) -> list[str]:
+    """Return the names of the user's own variables, without those that IPython made."""
+    hidden: Mapping[str, Any] = shell.user_ns_hidden
+    return [
+        name
+        for name, value in list(shell.user_ns.items())
+        if not (name in hidden and hidden[name] is value)
+    ]
+
+
+_NO_TORCH = text("PyTorch is not imported in this notebook, so no tensor of it holds memory.")
+
+
+def _parse(argument: str, shell: Any) -> tuple[Sequence[str], bool]:
+    words = [word.strip(",") for word in split_words(argument)]
+    options = [word for word in words if word.startswith("-")]
+    for option in options:
+        if option not in FREE_OPTIONS:
+            raise UsageError.unknown_word(text("option"), option, FREE_OPTIONS)
+    names = list(dict.fromkeys(word for word in words if word and word not in options))
+    known = user_variables(shell)
+    for name in names:
+        if name not in known:
+            raise _no_variable(name, known)
+    return names, bool(options)
+
+
+def _no_variable(name: str, known: Sequence[str]) -> UsageError:
+    """Return the error for a word that is no variable of the user's, with what may be meant."""
+    if not name.isidentifier():
+        hint: Text | str = text("In Python: {usage}", usage=f"{name} = None")
+        return UsageError(text("'{word}' is not the name of a variable.", word=name), hint)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = text("Did you mean '{word}'?", word=close[0]) if close else ""
+    return UsageError(text("There is no variable '{name}' in this notebook.", name=name), hint)
+
+
+def _processes(device: Any) -> Sequence[DeviceProcess]:
+    """Return the processes on a CUDA device, none where the driver lists none."""
+    from memtrack.capture.ownmemory import identity
+
+    driver = nvidia_driver()
+    if device.type != "cuda" or driver is None:
+        return ()
+    try:
+        return processes_on(driver, *identity(device))
+    except DriverError:
+        return ()
+
+
+def _show(shell: Any, page: Page) -> None:
+    shell.display_pub.publish({"text/plain": page.text, "text/html": page.html}, {})
+
+
+def _say(shell: Any, sentence: Text, language: str) -> None:
+    shell.display_pub.publish({"text/plain": sentence.render(language)}, {})
