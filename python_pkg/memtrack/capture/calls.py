@@ -67,7 +67,6 @@ class Calls:
         self._begun, self._ended, self._outputs = array("q"), array("q"), array("q")
         self._backward: dict[int, list[int]] = {}
         self._descriptions: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._saved: set[tuple[int, int]] = set()
         self._unpack_ns, self._unpack_call = array("q"), array("q")
 
     def __len__(self) -> int:
@@ -175,14 +174,6 @@ class Calls:
     def backward_trace(self) -> tuple[Array, Array]:
         """Return when backward went on to which call: times in nanoseconds, calls (-1: none)."""
         return np.array(self._unpack_ns, dtype="i8"), np.array(self._unpack_call, dtype="i8")
-
-    def first_save(self, call: int, allocation: int) -> bool:
-        """Tell, once, that `call` saves `allocation`."""
-        key = (call, allocation)
-        if key in self._saved:
-            return False
-        self._saved.add(key)
-        return True
 
     def columns(self) -> dict[str, Array]:
         """Return the call table as it stands; calls still under way end now."""

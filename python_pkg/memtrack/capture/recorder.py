@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
-from torch.utils.hooks import RemovableHandle
 
 from memtrack.capture import torch_api
 from memtrack.capture.arguments import (
@@ -33,14 +32,12 @@ from memtrack.capture.arguments import (
 from memtrack.capture.assemble import History, tables_of_history, tables_of_storages
 from memtrack.capture.backends import describe
 from memtrack.capture.discovery import living_objects, share_parameters
-from memtrack.capture.dispatch import OperationWatch
-from memtrack.capture.engine import BackwardWatch
 from memtrack.capture.guard import Guard
 from memtrack.capture.history import AllocatorHistory, is_usable
 from memtrack.capture.libraries import sizes_of_libraries
 from memtrack.capture.observer import Observer
+from memtrack.capture.probes import Probes
 from memtrack.capture.readings import Readings
-from memtrack.capture.saved import SavedTensors
 from memtrack.capture.ticks import Tick
 from memtrack.diagnosis.diagnosis import Place
 from memtrack.errors import RecordingStateError
@@ -93,21 +90,8 @@ class Recorder:
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
         self._guard = guard = Guard(self._give_up)
-        self._operations = OperationWatch(
-            guard.around(self._observer.before_operation),
-            guard.around(self._observer.after_operation),
-        )
-        on_unpacked = self._ignore if self._history is None else self._observer.unpacked
-        self._saved = SavedTensors(
-            guard.around(self._observer.saved, otherwise=-1), guard.around(on_unpacked)
-        )
-        self._backward = BackwardWatch(
-            guard.around(self._observer.backward_begins),
-            guard.around(self._observer.backward_ends),
-        )
+        self._probes = Probes(self._observer, guard)
         self._readings = Readings(self._observer.builder, self._observer.moments)
-        self._handles: list[RemovableHandle] = []
-        self._module_handles: list[RemovableHandle] = []
         self._attached = self._ended = False
         self._state = "recording"
         self._started = datetime.datetime.now(datetime.timezone.utc)
@@ -165,12 +149,7 @@ class Recorder:
             self._history.start()
         observer.blocks.begun = True
         self._read(ReadingKind.START)
-        self._backward.start()
-        around = self._guard.around
-        self._hook_modules()
-        self._handles += torch_api.register_optimizer_hooks(
-            around(observer.before_step), around(observer.after_step)
-        )
+        self._probes.attach()
 
     def enter(self) -> None:
         """Watch operations and saved tensors on this thread until `leave`."""
@@ -178,34 +157,25 @@ class Recorder:
             return
         self.attach()
         self._observer.adopt_thread()
-        if self._history is None:
-            self._operations.enter()
-        if not self._saved.enter():
+        if not self._probes.enter():
             self._observer.notices.add("saved_hooks_disabled")
 
     def enter_call(self, module: torch.nn.Module, args: Any) -> None:
         """Enter from a pre-hook of a call whose hooks torch has gathered before ours were there."""
         self.enter()
-        self._guard.around(self._observer.before_forward)(module, args)
+        self._probes.enter_call(module, args)
 
     def leave(self) -> None:
         """Stop watching this thread: the cell or block is over, whichever way it ended."""
         self._observer.settle()
-        self._unwatch()
+        self._probes.leave()
         done = self._steps is not None and self.steps_done >= self._steps
         if done and not self._ended:
             self._end("complete")
 
     def detach(self) -> None:
         """Take every hook off. Safe at any time and any number of times."""
-        try:
-            self._unwatch()
-        finally:
-            self._backward.stop()
-            self._unhook_modules()
-            for handle in self._handles:
-                handle.remove()
-            self._handles.clear()
+        self._probes.detach()
         if self._history is not None:
             self._history.stop()
         self._attached = False
@@ -227,7 +197,8 @@ class Recorder:
     def tick(self) -> Tick:
         """Return the state at this moment."""
         phases = self._observer.phases
-        return self._observer.meter.tick(phases.step, phases.current.id)
+        reserved = None if self._history is None else self._history.reserved()
+        return self._observer.meter.tick(phases.step, phases.current.id, reserved)
 
     def data(self) -> RecordingData:
         """Return the recording as it stands; it goes on."""
@@ -279,11 +250,6 @@ class Recorder:
         self._observer.notices.add("gave_up")
         self._observer.settle()
         self._end("failed")
-
-    def _unwatch(self) -> None:
-        """Pop our modes; where the user's lie on top of one, it stays and does nothing until it can go."""
-        self._saved.leave()
-        self._operations.leave()
 
     def _take_in_living(self) -> None:
         observer = self._observer
@@ -368,25 +334,8 @@ class Recorder:
 
     def _watch(self, watched: bool) -> None:
         """The coming forward pass is watched, or repeats earlier ones and needs no hooks."""
-        if self._guard.is_shut or not self._attached:
-            return
-        if watched:
-            self._hook_modules()
-            self._saved.enter()
-        else:
-            self._saved.leave()
-            self._unhook_modules()
-
-    def _hook_modules(self) -> None:
-        around = self._guard.around
-        self._module_handles += torch_api.register_module_hooks(
-            around(self._observer.before_forward), around(self._observer.after_forward)
-        )
-
-    def _unhook_modules(self) -> None:
-        for handle in self._module_handles:
-            handle.remove()
-        self._module_handles.clear()
+        if self._attached and not self._guard.is_shut:
+            self._probes.watch(watched)
 
     def _step_ended(self) -> None:
         self._call(self.on_step)
@@ -396,9 +345,6 @@ class Recorder:
             tick = self.tick()
             for listener in list(self.on_tick):
                 listener(tick)
-
-    def _ignore(self, call: int) -> None:
-        """Backward is followed operation by operation here."""
 
     def _call(self, listeners: list[Callable[[], None]]) -> None:
         for listener in list(listeners):
