@@ -39,7 +39,7 @@ _NEEDLES = {
     "exabyte": "1ebmemory",
     "requested": "triedtoallocate",
     "total": "capac",
-    "device": "capac",
+    "device": "(",
     "allocated": "allocated",
     "active": "currentactive",
     "free": "free",
@@ -52,6 +52,12 @@ _NEEDLES = {
     "others": "has",
     "hint": "ifreserved",
 }
+_STRONG = re.compile(
+    "outofmemory|triedtoallocate|reservedintotal|reservedbypytorch|totalcapac|alreadyallocated|"
+    "oftheallocatedmemory|thisprocesshas|inprivatepools|ifreserved"
+)
+_REACH = 700
+"""Characters around a strong word in which clauses are looked for."""
 _WEAK = frozenset({"free", "allowed", "cached", "others", "active", "device"})
 """Clauses that could stand in any text: they count only beside another."""
 _MANY = frozenset({"others"})
@@ -120,17 +126,30 @@ def _in_order(
     squeezed: str, taken: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[str, re.Match[str]]]:
     every: list[tuple[int, str, re.Match[str]]] = []
-    for name, search in _SEARCH.items():
-        if _NEEDLES[name] not in squeezed and name != "device":
-            continue
-        every.extend(
-            (match.start(), name, match)
-            for match in search.finditer(squeezed)
-            if not any(start < match.end() and match.start() < end for start, end in taken)
-        )
+    for low, high in _regions(squeezed):
+        for name, search in _SEARCH.items():
+            if squeezed.find(_NEEDLES[name], low, high) < 0:
+                continue
+            every.extend(
+                (match.start(), name, match)
+                for match in search.finditer(squeezed, low, high)
+                if not any(start < match.end() and match.start() < end for start, end in taken)
+            )
     every.sort(key=lambda one: (one[0], one[1]))
     for _, name, match in every:
         yield name, match
+
+
+def _regions(squeezed: str) -> list[tuple[int, int]]:
+    """Return the parts of a text that may hold clauses: those around strong words, merged."""
+    regions: list[tuple[int, int]] = []
+    for match in _STRONG.finditer(squeezed):
+        low, high = max(match.start() - _REACH, 0), min(match.end() + _REACH, len(squeezed))
+        if regions and low <= regions[-1][1]:
+            regions[-1] = (regions[-1][0], high)
+        else:
+            regions.append((low, high))
+    return regions
 
 
 def _belongs(current: Clauses, name: str, match: re.Match[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memtrack.diagnosis.reading.clauses import Clauses, messages
-from memtrack.diagnosis.reading.failure import Failure, Frame, Severity
+from memtrack.diagnosis.reading.failure import Failure, Severity
 from memtrack.diagnosis.reading.flat import Flat
 from memtrack.diagnosis.reading.frames import frames_before
 from memtrack.diagnosis.reading.signs import signs
@@ -35,7 +35,33 @@ class _Span:
     clauses: Clauses | None = None
 
 
-def failures(flat: Flat) -> list[Failure]:
+@dataclass(frozen=True)
+class Found:
+    """A failure by its own words, and where it stands; what is around it is read when asked for."""
+
+    failure: Failure
+    flat: Flat
+    start: int
+    end: int
+    since: int
+    """The row of the text from which on its traceback may begin."""
+
+    def with_surroundings(self) -> Failure:
+        """Return the failure with its message, exception class, traceback and signs."""
+        flat, place = self.flat, self.flat.place(self.start)
+        classes = _CLASS.findall(flat.words[max(place - _BEFORE, 0) : place])
+        exception = classes[-1] if classes else ""
+        said = flat.said(self.start, self.end)
+        return replace(
+            self.failure,
+            exception=exception,
+            message=f"{exception}: {said}" if exception else said,
+            frames=tuple(frames_before(flat.lines, flat.row(self.start), self.since)),
+            signs=signs(flat.words[max(place - _AROUND, 0) : place + _AROUND]),
+        )
+
+
+def failures(flat: Flat) -> list[Found]:
     """Return the failures in a piece of text, in its order."""
     spans = _spans(flat.squeezed)
     spans += [
@@ -44,11 +70,18 @@ def failures(flat: Flat) -> list[Failure]:
         if not _is_only_code(flat, one)
     ]
     spans.sort(key=lambda span: (span.start, -span.end))
-    found: list[Failure] = []
+    found: list[Found] = []
     since = 0
     for index, span in enumerate(spans):
         limit = spans[index + 1].start if index + 1 < len(spans) else len(flat.squeezed)
-        found.append(_failure(flat, span, limit, since))
+        failure = (
+            _of_clauses(span.clauses)
+            if span.clauses is not None
+            else _of_wording(flat, span, limit)
+        )
+        end = max(span.end, _end_of(flat, span, failure, limit))
+        placed = replace(failure, line=flat.number(span.start))
+        found.append(Found(placed, flat, span.start, end, since))
         since = flat.row(span.end)
     return found
 
@@ -75,32 +108,6 @@ def _is_only_code(flat: Flat, clauses: Clauses) -> bool:
         return False
     said = flat.words[max(flat.place(clauses.start) - 30, 0) : flat.place(clauses.end - 1) + 30]
     return re.search(r"""['"]\)? in |in str\(|\bexcept\b|\.contains\(""", said) is not None
-
-
-def _failure(flat: Flat, span: _Span, limit: int, since: int) -> Failure:
-    place = flat.place(span.start)
-    before = flat.words[max(place - _BEFORE, 0) : place]
-    classes = _CLASS.findall(before)
-    frames: Sequence[Frame] = frames_before(flat.lines, flat.row(span.start), since)
-    around = flat.words[max(place - _AROUND, 0) : place + _AROUND]
-    failure = (
-        _of_clauses(span.clauses) if span.clauses is not None else _of_wording(flat, span, limit)
-    )
-    end = max(span.end, _end_of(flat, span, failure, limit))
-    exception = classes[-1] if classes else ""
-    return replace(
-        failure,
-        exception=exception,
-        message=_message(flat, span.start, end, exception),
-        line=flat.number(span.start),
-        frames=tuple(frames),
-        signs=signs(around),
-    )
-
-
-def _message(flat: Flat, start: int, end: int, exception: str) -> str:
-    said = flat.said(start, end)
-    return f"{exception}: {said}" if exception else said
 
 
 def _end_of(flat: Flat, span: _Span, failure: Failure, limit: int) -> int:

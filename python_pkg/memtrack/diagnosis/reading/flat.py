@@ -20,7 +20,7 @@ class Flat:
     `squeezed` to one in `words`.
     """
 
-    __slots__ = ("_numbers", "_places", "_starts", "lines", "squeezed", "words")
+    __slots__ = ("_numbers", "_places", "_small", "_starts", "lines", "squeezed", "words")
 
     def __init__(self, lines: Sequence[str], first_line: int = 1) -> None:
         self.lines: list[str] = []
@@ -38,11 +38,14 @@ class Flat:
         small = self.words.lower()
         if len(small) != len(self.words):  # a letter whose small form is two letters
             small = "".join(one.lower() if len(one.lower()) == 1 else one for one in self.words)
-        self._places = array("q", (i for i, one in enumerate(small) if one != " "))
+        self._small = small
+        self._places: array[int] | None = None
         self.squeezed = small.replace(" ", "")
 
     def place(self, position: int) -> int:
         """Return where a position in `squeezed` stands in `words`."""
+        if self._places is None:  # most pieces of a log are never asked
+            self._places = array("q", (i for i, one in enumerate(self._small) if one != " "))
         return self._places[position] if position < len(self._places) else len(self.words)
 
     def row(self, position: int) -> int:

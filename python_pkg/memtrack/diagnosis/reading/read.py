@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memtrack.diagnosis.reading.failure import Failure, Reading
-from memtrack.diagnosis.reading.find import failures
+from memtrack.diagnosis.reading.find import Found, failures
 from memtrack.diagnosis.reading.flat import Flat
 from memtrack.diagnosis.reading.story import story
 
@@ -68,7 +68,7 @@ class _Collected:
 
     def __init__(self) -> None:
         self._kept: list[Failure] = []
-        self._last: Failure | None = None
+        self._last: Found | None = None
         self._seen: dict[tuple[object, ...], int] = {}
         self._left_out = 0
         self._error = ""
@@ -81,9 +81,9 @@ class _Collected:
         flat = Flat(lines, first)
         low = first if held == 0 else first + held - _AFTER
         high = first + len(lines) if last else first + len(lines) - _AFTER
-        for failure in failures(flat):
-            if low <= failure.line < high:
-                self._add(failure)
+        for found in failures(flat):
+            if low <= found.failure.line < high:
+                self._add(found.failure, found)
         for line in reversed(flat.lines):
             if _ERROR.match(line):
                 self._error = line[:400]
@@ -93,7 +93,7 @@ class _Collected:
             if told is not None:
                 self._add(told)
 
-    def _add(self, failure: Failure) -> None:
+    def _add(self, failure: Failure, found: Found | None = None) -> None:
         key = (
             failure.kind,
             failure.wording,
@@ -104,17 +104,18 @@ class _Collected:
         place = self._seen.get(key)
         if place is not None:
             known = self._kept[place]
-            self._kept[place] = replace(
-                known, count=known.count + 1, frames=known.frames or failure.frames
-            )
-        elif len(self._kept) < _FIRST:
+            self._kept[place] = replace(known, count=known.count + 1)
+            return
+        if len(self._kept) < _FIRST:
             self._seen[key] = len(self._kept)
-            self._kept.append(failure)
+            self._kept.append(failure if found is None else found.with_surroundings())
         else:
             self._left_out += self._last is not None
-            self._last = failure
+            self._last = found
 
     def reading(self, lines: int) -> Reading:
         """Return all of it."""
-        kept = [*self._kept, *([self._last] if self._last is not None else [])]
+        kept = list(self._kept)
+        if self._last is not None:
+            kept.append(self._last.with_surroundings())
         return Reading(tuple(kept), self._error, lines, self._left_out)

@@ -1,0 +1,123 @@
+"""What stands around an error: the traceback's frames and words of the text. Weak evidence.
+
+None of it lifts a cause to what is told as the reason, but for wordings that name a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memtrack.diagnosis.reading import Failure
+from memtrack.diagnosis.textcauses.places import places
+from memtrack.diagnosis.textcauses.scores import Candidate, Scores
+from memtrack.i18n import Text, text
+
+_FRAMES = text("The traceback in the text is of code that does this.")
+_WORDS = text("The text speaks of it.")
+
+PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
+    "attention": (
+        Candidate(
+            "logits_or_attention_quadratic",
+            0.45,
+            text(
+                "The traceback ends in attention: its matrix grows with the square of the sequence."
+            ),
+        ),
+    ),
+    "loss": (
+        Candidate(
+            "logits_or_attention_quadratic",
+            0.45,
+            text("The traceback ends at the loss or the logits: batch × sequence × vocabulary."),
+        ),
+    ),
+    "convolution": (
+        Candidate(
+            "cudnn_workspace",
+            0.35,
+            text("The traceback ends in an operation for which cuDNN takes a workspace."),
+        ),
+    ),
+    "saving": (Candidate("fsdp_or_state_dict_save", 0.4, _FRAMES),),
+    "gathering": (Candidate("eval_accumulation", 0.45, _FRAMES),),
+    "boxes": (
+        Candidate(
+            "huge_input_or_boxes",
+            0.45,
+            text("The traceback ends at boxes or anchors: their number depends on the sample."),
+        ),
+    ),
+    "collective": (
+        Candidate("rank_device_mapping", 0.3, _FRAMES),
+        Candidate("memory_outside_allocator", 0.25),
+    ),
+    "evaluation": (Candidate("missing_no_grad", 0.25, _FRAMES),),
+    "loading": (Candidate("dtype_fp32_load", 0.25, _FRAMES),),
+}
+
+_TABLE: Sequence[tuple[frozenset[str], str, float]] = (
+    (frozenset({"grows", "memory"}), "graph_retention", 0.4),
+    (frozenset({"retained_graph"}), "graph_retention", 0.5),
+    (frozenset({"evaluation", "grows"}), "missing_no_grad", 0.45),
+    (frozenset({"evaluation", "grows"}), "eval_accumulation", 0.3),
+    (frozenset({"gathers_outputs"}), "eval_accumulation", 0.5),
+    (frozenset({"hooks"}), "hook_leak", 0.5),
+    (frozenset({"hooks", "grows"}), "exception_traceback_or_stale_reference", 0.35),
+    (frozenset({"evaluation", "grows", "no_grad"}), "hook_leak", 0.35),
+    (frozenset({"cuda_graphs"}), "cuda_graph_memory", 0.5),
+    (frozenset({"recompiles"}), "cuda_graph_memory", 0.3),
+    (frozenset({"recompiles"}), "allocator_bug_or_option", 0.2),
+    (frozenset({"autotune"}), "memory_outside_allocator", 0.3),
+    (frozenset({"autotune"}), "capacity", 0.35),
+    (frozenset({"logits"}), "logits_or_attention_quadratic", 0.45),
+    (frozenset({"attention"}), "logits_or_attention_quadratic", 0.45),
+    (frozenset({"boxes"}), "huge_input_or_boxes", 0.45),
+    (frozenset({"adapters"}), "checkpointing_or_peft", 0.4),
+    (frozenset({"half"}), "dtype_fp32_load", 0.5),
+    (frozenset({"loading"}), "dtype_fp32_load", 0.4),
+    (frozenset({"sharded", "saving"}), "fsdp_or_state_dict_save", 0.5),
+    (frozenset({"saving"}), "fsdp_or_state_dict_save", 0.35),
+    (frozenset({"ranks", "checkpoint"}), "rank_device_mapping", 0.5),
+    (frozenset({"ranks"}), "rank_device_mapping", 0.35),
+    (frozenset({"frameworks"}), "other_process_or_framework", 0.5),
+    (frozenset({"leftover"}), "zombie_or_leftover_process", 0.5),
+    (frozenset({"leftover", "memory"}), "exception_traceback_or_stale_reference", 0.25),
+    (frozenset({"traceback_kept"}), "exception_traceback_or_stale_reference", 0.5),
+    (frozenset({"host"}), "host_ram_exhausted", 0.45),
+    (frozenset({"host", "grows"}), "graph_retention", 0.4),
+    (frozenset({"host", "no_error_line"}), "pinned_or_wsl_host_limit", 0.2),
+    (frozenset({"pinned"}), "pinned_or_wsl_host_limit", 0.5),
+    (frozenset({"rest_of_optimizer"}), "memory_outside_allocator", 0.25),
+    (frozenset({"rest_of_optimizer"}), "capacity", 0.35),
+)
+
+
+def weigh_frames(failure: Failure, scores: Scores) -> None:
+    """Add what the frames of the traceback suggest."""
+    found = places(failure)
+    for place in sorted(found):
+        scores.add_all(PLACE_CAUSES.get(place, ()))
+    if failure.kind == "cuda_error" and "pinning" in found:
+        line = text("The traceback is in pinning memory of the computer.")
+        scores.add("pinned_or_wsl_host_limit", 0.7, line)
+    if failure.kind == "cuda_error" and "query" in found:
+        line = text("Even asking the device failed: it was full before this process began.")
+        scores.add("other_process_or_framework", 0.58, line)
+
+
+def weigh_words(failure: Failure, scores: Scores, *, only: bool) -> None:
+    """Add what the words of the text suggest; `only` where there is nothing else to go by.
+
+    Beside an error a word counts less: a log mentions much that has nothing to do with it.
+    """
+    signs = failure.signs
+    if {"clone_failed", "saving"} <= signs and failure.device_memory:
+        named = text("A tensor could not be copied while a state was gathered for saving.")
+        scores.add("fsdp_or_state_dict_save", 0.7, named)
+        scores.limit("fragmentation", 0.3)
+    strong = 1.0 if only else 0.5
+    line: Text = _WORDS
+    for needed, cause, confidence in _TABLE:
+        if needed <= signs:
+            scores.add(cause, confidence * strong, line)

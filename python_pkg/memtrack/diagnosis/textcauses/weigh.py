@@ -1,0 +1,87 @@
+"""One failure to its causes, best first."""
+
+from __future__ import annotations
+
+from memtrack.diagnosis.diagnosis import SURE, Cause
+from memtrack.diagnosis.reading import Failure, Reading, Severity
+from memtrack.diagnosis.textcauses.around import weigh_frames, weigh_words
+from memtrack.diagnosis.textcauses.device import weigh_device
+from memtrack.diagnosis.textcauses.host import HOST_CAUSES
+from memtrack.diagnosis.textcauses.libraries import LIBRARY_CAUSES
+from memtrack.diagnosis.textcauses.mps import weigh_mps
+from memtrack.diagnosis.textcauses.notmemory import weigh_not_memory
+from memtrack.diagnosis.textcauses.scores import Scores
+from memtrack.i18n import text
+from memtrack.units import TIB, format_bytes
+
+_NO_FIGURES = text("The message has no figures from which a cause could be told.")
+_ENOUGH_SAID = 0.3
+
+
+def text_causes(failure: Failure, reading: Reading | None = None) -> list[Cause]:
+    """Return the causes that a failure's words and figures make possible, best first.
+
+    A text alone seldom proves a cause: only what the figures or the wording decide reaches the
+    confidence from which a cause is told as the reason.
+    """
+    scores = Scores()
+    _by_wording(failure, scores)
+    if failure.kind.endswith("_oom") or failure.kind in ("cuda_malloc_async", "third_party"):
+        _by_figures(failure, scores)
+    told = failure.severity is Severity.SYMPTOM
+    if failure.device_memory:
+        weigh_frames(failure, scores)
+    if failure.kind not in ("not_oom", "vllm", "triton"):
+        bare = told or (not failure.numbers and len(failure.message) < len("x" * 200))
+        weigh_words(failure, scores, only=told or (bare and failure.kind.endswith("_oom")))
+    if reading is not None and failure.device_memory:
+        _repeated(failure, reading, scores)
+    if scores.best() < _ENOUGH_SAID:
+        scores.add("unknown", 0.4, _NO_FIGURES)
+    return scores.causes()
+
+
+def _by_wording(failure: Failure, scores: Scores) -> None:
+    if failure.kind == "not_oom":
+        weigh_not_memory(failure, scores)
+        return
+    for table in (LIBRARY_CAUSES, HOST_CAUSES):
+        found = table.get(failure.wording, table.get(failure.kind))
+        if found is not None and not (failure.numbers and failure.kind in ("hip_oom",)):
+            scores.add_all(found)
+
+
+def _by_figures(failure: Failure, scores: Scores) -> None:
+    if failure.kind == "mps_oom":
+        weigh_mps(failure, scores)
+    elif failure.kind == "cpu_oom":
+        _host_size(failure, scores)
+    else:
+        weigh_device(failure, scores)
+        if not failure.numbers and not failure.status:
+            scores.add("capacity", 0.4, _NO_FIGURES)
+            scores.add("unknown", 0.35, _NO_FIGURES)
+
+
+def _host_size(failure: Failure, scores: Scores) -> None:
+    requested = failure.numbers.get("requested", 0)
+    if requested < TIB:
+        return
+    line = text(
+        "{requested} were asked for at once: a shape is wrong, whatever memory there is.",
+        requested=format_bytes(requested),
+    )
+    scores.limit("host_ram_exhausted", SURE - 0.05)
+    scores.add("huge_input_or_boxes", 0.5, line)
+    scores.add("integer_overflow_or_garbage_size", 0.35, line)
+
+
+def _repeated(failure: Failure, reading: Reading, scores: Scores) -> None:
+    """Weigh that the text has the same kind of failure again: what the first one left is still held."""
+    again = [one for one in reading.failures if one.kind == failure.kind and one is not failure]
+    chained = "traceback_kept" in failure.signs
+    if chained and again:
+        line = text(
+            "The failure was caught and tried again while the first one still held tensors."
+        )
+        scores.add("exception_traceback_or_stale_reference", 0.5, line)
