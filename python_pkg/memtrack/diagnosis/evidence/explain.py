@@ -45,11 +45,14 @@ LEAST_TOLD = 0.3
 
 
 def explain_recording(
-    failure: Failure | None, data: RecordingData, device: int, facts: LiveFacts = NOTHING
+    failure: Failure | Diagnosis | None,
+    data: RecordingData,
+    device: int,
+    facts: LiveFacts = NOTHING,
 ) -> Diagnosis:
     """Return why the last request that failed on a device (a row of the devices) did.
 
-    `failure` is what the error's text says, where there is one; `facts` outrank it. Without a failed
+    `failure` is what the error's text says, as it was read or as it was explained; `facts` outrank it. Without a failed
     request, by the recording, the text or the facts, there is no cause: the kind is `none`.
     """
     now = situation(data, device, facts if failure is None else with_text(facts, failure))
@@ -77,12 +80,13 @@ def explain_recording(
     )
 
 
-def with_text(facts: LiveFacts, told: Failure) -> LiveFacts:
+def with_text(facts: LiveFacts, told: Failure | Diagnosis) -> LiveFacts:
     """Return the facts with what they lack taken from the text's figures.
 
     The size in the text is that of the segment, so it is no substitute for the tensor's own.
     """
     numbers = told.numbers
+    processes = told.processes if isinstance(told, Failure) else told.other_processes
 
     def known(value: int | None, name: str) -> int | None:
         return numbers.get(name) if value is None else value
@@ -96,7 +100,7 @@ def with_text(facts: LiveFacts, told: Failure) -> LiveFacts:
         reserved=known(facts.reserved, "reserved"),
         allocated=known(facts.allocated, "allocated"),
         process=known(facts.process, "process"),
-        processes=facts.processes or [ProcessFact(one.pid, one.bytes) for one in told.processes],
+        processes=facts.processes or [ProcessFact(one.pid, one.bytes) for one in processes],
     )
 
 

@@ -23,8 +23,9 @@ CLEAR_SHARE = 0.08
 SMALL_SHARE = 0.03
 MOST_SITES = 3
 HARDLY_LESS = 0.98
-LEAST_SIZES = 4
-"""Times as many sizes as one pass asks for mean that shapes change."""
+LEAST_PASSES = 3
+NEW_SHARE = 0.5
+"""With so many of the sizes that the passes ask for asked for by one pass only, shapes change."""
 
 
 def fragmented(now: Situation) -> Cause | None:
@@ -123,7 +124,7 @@ def _of(size: np.int64) -> str:
 def _sizes(now: Situation) -> list[Text]:
     """Tell whether blocks of ever new sizes were asked for, as changing shapes do."""
     start, end = now.passes.start, now.passes.end
-    if now.passes.count < LEAST_SIZES:
+    if now.passes.count < LEAST_PASSES:
         return []
     table = now.data.allocations
     large = (table["device"] == now.device) & (table["bytes"] > SMALL_SIZE)
@@ -133,7 +134,7 @@ def _sizes(now: Situation) -> list[Text]:
     pairs = np.unique(np.stack((step, size[inside]), axis=1), axis=0)
     per_pass = float(np.median(np.bincount(pairs[:, 0]))) if len(pairs) else 0.0
     different = len(np.unique(pairs[:, 1]))
-    if not per_pass or different < LEAST_SIZES * per_pass:
+    if not per_pass or different < NEW_SHARE * len(pairs):
         return []
     return [
         text(
