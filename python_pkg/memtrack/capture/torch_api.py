@@ -68,15 +68,6 @@ def node_sequence(node: Any) -> int:
     return NO_SEQUENCE if number >= _ACCUMULATE_GRAD_SEQUENCE else number
 
 
-def queue_after_backward(callback: Callable[[], None]) -> bool:
-    """Run `callback` when the backward pass under way ends; False where that cannot be asked."""
-    try:
-        torch.autograd.Variable._execution_engine.queue_callback(callback)
-    except (AttributeError, RuntimeError):
-        return False
-    return True
-
-
 def register_module_hooks(
     before: Callable[[Any, Any], None], after: Callable[[Any, Any, Any], None]
 ) -> list[RemovableHandle]:
