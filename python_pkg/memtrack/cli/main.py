@@ -17,7 +17,7 @@ from memtrack.i18n import Text, preferred_language, text
 
 FINE, WRONG = 0, 2
 
-LATER = ("explain", "predict", "history", "diff", "check")
+LATER = ("predict", "history", "diff", "check")
 """Commands that are known but not there yet: each leaves this line when it comes."""
 
 _Run = Callable[[argparse.Namespace, str], int]
@@ -100,7 +100,7 @@ def _run(arguments: list[str], language: str) -> int:
 
 
 def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
-    from memtrack.cli import open_file, summary_file
+    from memtrack.cli import explain_file, open_file, summary_file
 
     purpose = text("Shows where the memory of a PyTorch run went: by layer, phase and cause.")
     parser = _Parser(prog="memtrack", description=purpose.render(language))
@@ -108,6 +108,11 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     open_file.add_arguments(commands, language)
     summary_file.add_arguments(commands, language)
+    explain_file.add_arguments(commands, language)
     run_script.add_arguments(commands, language)
-    known: dict[str, _Run] = {"open": open_file.run, "summary": summary_file.run}
+    known: dict[str, _Run] = {
+        "open": open_file.run,
+        "summary": summary_file.run,
+        "explain": explain_file.run,
+    }
     return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}

@@ -58,9 +58,10 @@ def _by_figures(failure: Failure, scores: Scores) -> None:
         _host_size(failure, scores)
     else:
         weigh_device(failure, scores)
-        if not failure.numbers and not failure.status:
+        if not failure.numbers.keys() - {"requested"} and scores.best() < _ENOUGH_SAID:
             scores.add("capacity", 0.4, _NO_FIGURES)
             scores.add("unknown", 0.35, _NO_FIGURES)
+            scores.add("other_process_or_framework", 0.25)
 
 
 def _host_size(failure: Failure, scores: Scores) -> None:
