@@ -23,7 +23,8 @@ from memtrack.errors import (
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from memtrack.api import Recording, open, track  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.api import Recording, explain, open, track  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.scripts.hooks import install, uninstall
 
 __all__ = [
     "MemtrackError",
@@ -37,13 +38,17 @@ __all__ = [
     "_jupyter_labextension_paths",
     "_jupyter_nbextension_paths",
     "_jupyter_server_extension_points",
+    "explain",
+    "install",
     "load_ipython_extension",
     "open",
     "track",
+    "uninstall",
     "unload_ipython_extension",
 ]
 
-_LAZY = ("Recording", "open", "track")
+_LAZY = ("Recording", "explain", "open", "track")
+_LAZY_SCRIPTS = ("install", "uninstall")
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -62,10 +67,12 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 def __getattr__(name: str) -> Any:
     """Load the API at its first use, so that `import memtrack` stays cheap."""
+    if name in _LAZY_SCRIPTS:
+        return getattr(import_module("memtrack.scripts.hooks"), name)
     if name not in _LAZY:
         raise AttributeError(f"module 'memtrack' has no attribute {name!r}")
     return getattr(import_module("memtrack.api"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_SCRIPTS})

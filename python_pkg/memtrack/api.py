@@ -1,4 +1,4 @@
-"""The Python door: `memtrack.track`, `memtrack.open` and the `Recording` both give.
+"""The Python door: `memtrack.track`, `memtrack.open`, the `Recording` both give, `memtrack.explain`.
 
 Nothing here keeps the user's model, tensors, exceptions or frames once a recording has ended.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
+from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
 from memtrack.exports import write_snapshot
 from memtrack.i18n import Text, preferred_language, text
@@ -24,12 +26,14 @@ from memtrack.readers import open_recording
 from memtrack.recording import RecordingData, save_recording
 from memtrack.reports import Report, build_report, bundle
 from memtrack.reports.bounded import LIMIT_BYTES
+from memtrack.reports.explanation import Explanation, explanation_of
 from memtrack.reports.report import LedgerReport, PeakPoint, TimelineReport, View
 from memtrack.reports.summary import Summary, summarise
 from memtrack.units import format_bytes
 
 if TYPE_CHECKING:
     from memtrack.capture import Recorder
+    from memtrack.diagnosis.case import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Recording:
         """Return the recording that `recorder` is making."""
         recording = cls(None, presentation)
         recording._recorder = recorder
+        _recordings[recorder.identifier] = recording
         return recording
 
     def end(self, state: str = "complete") -> None:
@@ -183,6 +188,10 @@ class Recording:
         data, report = self.data, self.report()
         plain = bundle(report, language=shown.language, limit_bytes=shown.payload_limit)
         return with_live_view(plain, data, report) if shown.live else plain
+
+
+_recordings: weakref.WeakValueDictionary[str, Recording] = weakref.WeakValueDictionary()
+"""Those made in this process and not dropped yet, by identifier."""
 
 
 class Tracking:
@@ -321,3 +330,64 @@ def open(  # noqa: A001 - users read memtrack.open
     for what cannot be opened.
     """
     return Recording(open_recording(path), presentation)
+
+
+def explain(
+    error_or_text: BaseException | str | Iterable[str], recording: Recording | None = None
+) -> Explanation:
+    """Explain an error of memory: what it says, why it came about, what helps.
+
+    `error_or_text` is an exception, or a message or log that holds one, whatever stands around it; a
+    long log is better given as a file that was opened, which is read line by line. Of an exception of
+    this process the device, the other processes on it and the layer that ran are looked at too, and
+    nothing of it is kept. `recording` is of the run that failed; one that `memtrack.track` or
+    `%memtrack` made of it is found by itself.
+
+        try:
+            train(model)
+        except torch.OutOfMemoryError as error:
+            print(memtrack.explain(error))
+    """
+    given: Any = error_or_text
+    if isinstance(given, BaseException):
+        return explanation_of(_of_exception(given, recording))
+    if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray):
+        kind = type(given).__name__
+        raise UsageError(text("explain takes an exception or a text, not {kind}.", kind=kind))
+    from memtrack.diagnosis.explain import explain_text
+
+    told = explain_text(given)
+    return explanation_of(told if recording is None else _with_evidence(told, recording.data))
+
+
+def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosis:
+    case = case_of(error)
+    known = recording or recording_called(case.recording)
+    return case.diagnosis(None if known is None else known.data)
+
+
+def case_of(error: BaseException, shell: Any = None) -> Case:
+    """Return what is known of the failure behind an exception, as plain data; `shell` is IPython's."""
+    names = None if shell is None else cell_namer(shell)
+    if "torch" not in sys.modules:
+        from memtrack.diagnosis.case import case_of_words
+
+        return case_of_words(error, names)
+    from memtrack.capture.case import case_of as case_in_process
+
+    return case_in_process(error, names, shell)
+
+
+def _with_evidence(told: Diagnosis, data: RecordingData) -> Diagnosis:
+    from memtrack.diagnosis.combined import combine
+    from memtrack.diagnosis.evidence import explain_recording
+
+    devices = devices_in_order(data)
+    if not told.device_memory or not devices:
+        return told
+    return combine(told, explain_recording(told, data, devices[0]))
+
+
+def recording_called(identifier: str) -> Recording | None:
+    """Return a recording made in this process by its identifier; None once nobody holds it."""
+    return _recordings.get(identifier)

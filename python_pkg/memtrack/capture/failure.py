@@ -14,17 +14,19 @@ from __future__ import annotations
 import time
 import weakref
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from memtrack.capture import torch_api
+from memtrack.capture.lasterror import held_by_last_error
 from memtrack.capture.place import owner_of, place_here
 from memtrack.capture.recorder import active_recorder
 from memtrack.capture.statistics import flat
 from memtrack.diagnosis.diagnosis import Place
+from memtrack.diagnosis.evidence import HeldFact
 
 KEPT = 3
 """Failures kept, the latest: each may hold the segments and blocks of a device."""
@@ -51,6 +53,8 @@ class CaughtFailure:
     statistics: Mapping[str, int] = field(default_factory=dict)
     snapshot: Mapping[str, Any] | None = None
     recording: str = ""
+    held: Sequence[HeldFact] = ()
+    """What the traceback of an earlier error kept alive there."""
     parameter: weakref.ref[torch.Tensor] | None = None
     """The leaf whose gradient was being computed, where there is one."""
 
@@ -109,6 +113,7 @@ def _note(device: int, segment: int, allowed: int, free: int) -> None:
             statistics=flat(torch_api.cuda_statistics(device)),
             snapshot=_snapshot(device),
             recording="" if recorder is None else recorder.identifier,
+            held=held_by_last_error(torch.device("cuda", device)),
             parameter=_parameter_due(),
         )
     )

@@ -12,7 +12,7 @@ from memtrack.reports.summary import summarise
 
 def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
-    purpose = text("the allocator's statistics at a moment, or two compared").render(language)
+    purpose = text("the allocator's statistics at a moment, or at two").render(language)
     parser = commands.add_parser("summary", help=purpose, description=purpose)
     parser.add_argument("file", metavar="FILE", help=text("a .memtrack file").render(language))
     moments = text(

@@ -16,7 +16,9 @@ _NAME = "memtrack"
 def load(shell: Any) -> None:
     """Add the magics, their completion and the transform of `%%memtrack` cells to a shell."""
     unload(shell)
-    shell.register_magics(MemtrackMagics(shell))
+    magics = MemtrackMagics(shell)
+    shell.register_magics(magics)
+    magics.begin()
     shell.input_transformer_manager.line_transforms.insert(0, line_for_cell)
     add_completion(shell)
 
@@ -27,7 +29,7 @@ def unload(shell: Any) -> None:
     # By name: after a reload the class is another one than the class of what was registered.
     magics = manager.registry.pop(MemtrackMagics.__name__, None)
     if magics is not None:
-        magics.end()
+        magics.stop()
         forget_recordings()
         with suppress(ValueError):
             shell.configurables.remove(magics)

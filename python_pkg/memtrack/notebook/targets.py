@@ -63,30 +63,30 @@ def _last_name(expression: str) -> str:
 
 
 def _find_models(expression: str, names: Mapping[str, Any]) -> Any:
-    value = _evaluate(expression, names)
+    value = evaluate(expression, names)
     if _is_or_holds_only(value, "nn", "Module"):
         return value
     sentence = text(
         "`{expression}` is {what}; %memtrack takes a torch.nn.Module or a list of them.",
         expression=expression,
-        what=_described(value),
+        what=described(value),
     )
     raise UsageError(sentence, _hint_for_model(expression, value, names))
 
 
 def _find_optimizers(expression: str, names: Mapping[str, Any]) -> Any:
-    value = _evaluate(expression, names)
+    value = evaluate(expression, names)
     if _is_or_holds_only(value, "optim", "Optimizer"):
         return value
     sentence = text(
         "`{expression}` is {what}; --optimizer takes a torch.optim.Optimizer or a list of them.",
         expression=expression,
-        what=_described(value),
+        what=described(value),
     )
     raise UsageError(sentence, _known(_names_of("optim", "Optimizer", names)))
 
 
-def _evaluate(expression: str, names: Mapping[str, Any]) -> Any:
+def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     """Evaluate the user's expression; whatever it raises is told in one sentence."""
     try:
         return eval(expression, dict(names))  # noqa: S307 - the user's own expression
@@ -125,7 +125,8 @@ def _names_of(module: str, base: str, names: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _described(value: Any) -> Text:
+def described(value: Any) -> Text:
+    """Return what a value is, for a sentence that says what it is not."""
     if value is None:
         return text("None")
     if isinstance(value, type):

@@ -7,7 +7,7 @@ told in one line and ends the recording; the user's run, exception and traceback
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ class Watch:
         self._shown: Progress = (0, 0)
         self._progress: Progress = (0, 0)
         self.recording = recording
+        self.on_end: Callable[[Recording], None] = lambda recording: None
+        """Told when the recording has ended and its report is shown."""
 
     def begin(self, live: LiveUpdates | None) -> None:
         """Attach, show what is being watched, and record the rest of this cell."""
@@ -109,6 +111,7 @@ class Watch:
             self._output.close(self.recording.data)
         else:
             self._output.show_line(self._plan.nothing_recorded())
+        self.on_end(self.recording)
 
     def _before_cell(self, _: Any) -> None:
         if threading.get_ident() != self._thread:

@@ -45,20 +45,16 @@ SUB_COMMANDS = {
         SubCommand(
             "summary",
             "[MOMENT [MOMENT]]",
-            text("the allocator's statistics at a moment, or two compared"),
+            text("the allocator's statistics at a moment, or at two"),
         ),
         SubCommand(
             "explain",
             "[TEXT]",
             text("explain the last failure, or a given error"),
         ),
-        SubCommand("open", "PATH", text("show the report of a .memtrack file or a torch snapshot")),
+        SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
-        SubCommand(
-            "free",
-            "[NAME …] [--cache]",
-            text("give back the last error, outputs and the variables named"),
-        ),
+        SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),
         SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
         SubCommand("help", "", text("show this help")),
     )
@@ -89,5 +85,6 @@ EXAMPLES = (
     ("%%memtrack model", text("record this cell")),
     ("%memtrack", text("show the latest report again")),
     ("%memtrack explain error", text("explain an exception or a text called `error`")),
+    ("%memtrack free loss --cache", text("drop `loss` as well; give the cache to others")),
     ("%memtrack summary step 2 end", text("what changed in the allocator since step 2")),
 )

@@ -1,6 +1,7 @@
 """What is noted when the allocator fails: once attached, never raising, keeping nothing of the user's."""
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -10,6 +11,7 @@ from torch import nn
 
 from memtrack.capture import failure, torch_api
 from memtrack.capture.failure import failure_like, forget_failures, ignore_failures, watch_failures
+from memtrack.capture.lasterror import held_by_last_error
 
 MIB = 1 << 20
 
@@ -29,7 +31,7 @@ class FakeAllocator:
         monkeypatch.setattr(torch_api._C, "_cuda_memorySnapshot", self.snapshot, raising=False)
         monkeypatch.setattr(torch.cuda, "_lazy_call", self.lazy_call)
         monkeypatch.setattr(torch_api, "history_is_on", lambda: self.history)
-        monkeypatch.setattr(torch_api, "cuda_statistics", lambda index: self.statistics)
+        monkeypatch.setattr(torch_api, "cuda_statistics", lambda _: self.statistics)
         monkeypatch.delattr(torch.cuda, torch_api._TRAMPOLINE, raising=False)
 
     def attach(self, observer):
@@ -283,3 +285,27 @@ def test_other_threads_fail_too(allocator):
     thread.start()
     thread.join()
     assert (place().phase, place().layer) == ("forward", "blocks.1.attn")
+
+
+def _failing(size, kept):
+    local = torch.empty(size, dtype=torch.uint8)
+    listed = [torch.empty(100, dtype=torch.uint8), kept]
+    raise RuntimeError(f"{local.nbytes} {len(listed)}")
+
+
+def test_what_the_last_error_holds_is_counted_without_the_names_of_a_cell(monkeypatch):
+    names = {"_failing": _failing, "kept": torch.empty(7, dtype=torch.uint8)}
+    try:
+        exec("_failing(1000, kept)", names)
+    except RuntimeError as error:
+        monkeypatch.setattr(sys, "last_traceback", error.__traceback__, raising=False)
+    held = held_by_last_error(torch.device("cpu"))
+    assert [(one.name, one.kind, one.bytes) for one in held] == [
+        ("sys.last_value", "exception", 1100)
+    ]
+    assert held_by_last_error(torch.device("meta")) == []
+
+
+def test_without_a_last_error_nothing_is_held(monkeypatch):
+    monkeypatch.delattr(sys, "last_traceback", raising=False)
+    assert held_by_last_error(torch.device("cpu")) == []

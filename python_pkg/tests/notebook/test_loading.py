@@ -3,11 +3,19 @@
 import pytest
 
 
+def callbacks_of(shell):
+    """What is told of each event, by name: a reload makes it anew."""
+    return {
+        event: [callback.__qualname__ for callback in found]
+        for event, found in shell.events.callbacks.items()
+    }
+
+
 def state_of(shell):
     """Everything of a shell that loading or recording may touch."""
     completers = shell.strdispatchers["complete_command"].strs
     return {
-        "events": {event: list(found) for event, found in shell.events.callbacks.items()},
+        "events": callbacks_of(shell),
         "line": set(shell.magics_manager.magics["line"]),
         "cell": set(shell.magics_manager.magics["cell"]),
         "registry": set(shell.magics_manager.registry),
@@ -31,7 +39,11 @@ def test_loading_prints_nothing_and_adds_one_magic_of_each_kind(bare):
     after = state_of(bare.shell)
     assert after["line"] - before["line"] == {"memtrack"}
     assert after["cell"] - before["cell"] == {"memtrack"}
-    assert after["events"] == before["events"]
+    assert after["events"] == {
+        **before["events"],
+        "pre_run_cell": ["Failures._before_cell"],
+        "post_run_cell": ["Failures._after_cell"],
+    }
 
 
 def test_unloading_leaves_the_shell_as_it_was(bare):
@@ -52,11 +64,12 @@ def test_loading_twice_and_reloading_add_nothing_more(bare):
 
 @pytest.mark.parametrize("how", ["%unload_ext memtrack", "%reload_ext memtrack"])
 def test_unloading_ends_what_is_being_recorded(training, how):
-    events = {event: list(found) for event, found in training.shell.events.callbacks.items()}
+    events = callbacks_of(training.shell)
+    nothing = {**events, "pre_run_cell": [], "post_run_cell": []}
     training.run("%memtrack model")
     training.run("train(1)")
     training.run(how)
-    assert training.shell.events.callbacks == events
+    assert callbacks_of(training.shell) == (nothing if "unload" in how else events)
     assert training.texts()[0].startswith("Peak ")
     assert len(training.shown) == 1
     assert training.run("train(1)").success
