@@ -20,7 +20,7 @@ from typing import Any
 
 from memtrack.diagnosis.combined import combine
 from memtrack.diagnosis.diagnosis import Diagnosis
-from memtrack.diagnosis.evidence import LiveFacts, explain_recording
+from memtrack.diagnosis.evidence import LiveFacts, explain_facts, explain_recording
 from memtrack.diagnosis.explain import explain_text
 from memtrack.readers.torch_snapshot import read_snapshot
 
@@ -71,6 +71,8 @@ def explain(path: Path) -> dict[str, Any]:
         begin = time.perf_counter()
         both = combine(text, explain_recording(text, data, 0, observed(case)))
         seconds = time.perf_counter() - begin
+    elif text.device_memory:
+        both = combine(text, explain_facts(text, LiveFacts(stats=case["stats"])))
     return {
         "name": case["name"],
         "truth": case["truth"],

@@ -42,6 +42,7 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
     return replace(
         shown,
         kind=told.kind,
+        headline=told.headline if _asks_nothing(shown.needed) else shown.headline,
         numbers={**told.numbers, **shown.numbers},
         other_processes=shown.other_processes or told.other_processes,
         causes=causes,
@@ -55,6 +56,10 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
         message=told.message or shown.message,
         later=told.later,
     )
+
+
+def _asks_nothing(needed: Needed) -> bool:
+    return needed.requested is None and needed.segment is None
 
 
 def _causes(told: Sequence[Cause], shown: Sequence[Cause]) -> list[Cause]:

@@ -16,6 +16,7 @@ LEAST_CONFIDENCE = 0.15
 """Causes below it bring no advice: there is nothing to act upon yet."""
 LEAST_BESIDE_SURE = 0.3
 """The same beside a cause that is told as the reason."""
+NOT_MEMORY = "not_oom"
 NO_SAVINGS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -49,4 +50,6 @@ def _likely(causes: Iterable[Cause]) -> list[str]:
     known = sorted(causes, key=lambda cause: -cause.confidence)
     sure = bool(known) and known[0].confidence >= SURE
     least = LEAST_BESIDE_SURE if sure else LEAST_CONFIDENCE
+    if sure and known[0].id.startswith(NOT_MEMORY):
+        return [known[0].id]  # what saves memory only leads astray
     return [cause.id for cause in known if cause.confidence >= least]

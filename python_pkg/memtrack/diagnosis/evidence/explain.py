@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memtrack.diagnosis.advice import advise, checks_for
 from memtrack.diagnosis.diagnosis import Cause, Diagnosis, Needed, Place, Process
+from memtrack.diagnosis.evidence.elsewhere import pinned
 from memtrack.diagnosis.evidence.facts import NOTHING, LiveFacts, ProcessFact
 from memtrack.diagnosis.evidence.gaps import fragmented
 from memtrack.diagnosis.evidence.holders import holders, parts
@@ -22,7 +23,7 @@ from memtrack.diagnosis.evidence.words import PHASES
 from memtrack.diagnosis.reading.failure import Failure
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
-from memtrack.recording import RecordingData
+from memtrack.recording import Facts, RecordingBuilder, RecordingData
 from memtrack.units import format_bytes
 
 Rule = Callable[[Situation], Cause | None]
@@ -38,6 +39,7 @@ RULES: Sequence[Rule] = (
     outside,
     quadratic,
     without_no_grad,
+    pinned,
 )
 """Of equally sure findings the earlier rule's comes first."""
 LEAST_TOLD = 0.3
@@ -55,7 +57,12 @@ def explain_recording(
     `failure` is what the error's text says, as it was read or as it was explained; `facts` outrank it. Without a failed
     request, by the recording, the text or the facts, there is no cause: the kind is `none`.
     """
-    now = situation(data, device, facts if failure is None else with_text(facts, failure))
+    now = situation(
+        data,
+        device,
+        facts if failure is None else with_text(facts, failure),
+        told=failure is not None and failure.device_memory,
+    )
     kind = "cuda_oom" if failure is None else failure.kind
     if not now.failed:
         return Diagnosis("none", False, text("No request for memory failed in this recording"))
@@ -78,6 +85,14 @@ def explain_recording(
         parts=parts(now),
         message="" if failure is None else failure.message,
     )
+
+
+def explain_facts(failure: Failure | Diagnosis, facts: LiveFacts) -> Diagnosis:
+    """Return the same where nothing was recorded: what the process and the driver tell by themselves."""
+    builder = RecordingBuilder()
+    add = builder.strings.add
+    device = builder["devices"].add(kind=add("cuda"), index=0, name=add(""))
+    return explain_recording(failure, builder.build(Facts()), device, facts)
 
 
 def with_text(facts: LiveFacts, told: Failure | Diagnosis) -> LiveFacts:
@@ -106,8 +121,10 @@ def with_text(facts: LiveFacts, told: Failure | Diagnosis) -> LiveFacts:
 
 def headline(now: Situation, place: Place) -> Text:
     """Return the first line: where, how much was asked for, what the largest free block was."""
-    where, asked = _where(place), format_bytes(now.requested or now.needed)
-    free = _free(now)
+    where, free = _where(place), _free(now)
+    if not now.requested and not now.needed:
+        return text("Out of memory {where}", where=where) if where else text("Out of memory")
+    asked = format_bytes(now.requested or now.needed)
     if where is None and free is None:
         return text("Out of memory: {asked} asked", asked=asked)
     if where is None:
@@ -144,7 +161,7 @@ def _numbers(now: Situation) -> dict[str, int]:
         "requested": now.needed or None,
         "total": now.total,
         "free": now.device_free,
-        "allocated": now.allocated if len(now.data.events) else now.facts.allocated,
+        "allocated": now.allocated if len(now.data.allocations) else now.facts.allocated,
         "reserved": now.reserved,
         "reserved_unallocated": cached,
         "process": now.facts.process,

@@ -131,7 +131,7 @@ def outside(now: Situation) -> Cause | None:
 
 def private_pools(now: Situation) -> Cause | None:
     """Pools of CUDA graphs hold free memory that nothing else may use."""
-    if now.pools is None or not now.requested:
+    if now.pools is None or not now.needed:
         return None
     private = [pool for pool in now.pools.pools if pool.pool != DEFAULT_POOL]
     held, free = sum(pool.reserved for pool in private), now.pools.private
@@ -148,6 +148,6 @@ def private_pools(now: Situation) -> Cause | None:
             free=format_bytes(free),
         ),
     )
-    likely = free >= now.requested or 2 * held >= now.pools.reserved
+    likely = free >= now.needed or 2 * held >= now.pools.reserved
     cause = "cuda_graph_memory"
     return Cause(cause, 0.7 if likely else 0.4, title(cause), lines)

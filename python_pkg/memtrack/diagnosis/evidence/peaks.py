@@ -47,8 +47,7 @@ def capacity(now: Situation) -> Cause | None:
 
 
 def _how_sure(now: Situation, most: int | None) -> float | None:
-    free = None if now.served is None else now.served.free
-    short = free is not None and now.requested is not None and free < now.requested
+    short = now.served is not None and now.served.free < now.served.rounded
     if most is None:
         return _without_room(now, short)
     if now.needed > most:

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from memtrack.allocator.rules import round_size, segment_size
+from memtrack.allocator.rules import (
+    MIN_LARGE,
+    SMALL_SEGMENT,
+    SMALL_SIZE,
+    round_size,
+    segment_size,
+)
+from memtrack.allocator.settings import Settings
 from memtrack.analysis.fragmentation import Fragmentation, allocator_settings, fragmentation
 from memtrack.analysis.reserved import reserved
 from memtrack.analysis.service import Service
@@ -47,8 +54,10 @@ class Situation:
 
     @property
     def allocated(self) -> int:
-        """Bytes in use."""
-        return int(self.levels[self.cut])
+        """Bytes in use; without a recording of them what the process told."""
+        if len(self.data.allocations):
+            return int(self.levels[self.cut])
+        return self.facts.allocated or 0
 
     @property
     def cached(self) -> int | None:
@@ -58,7 +67,7 @@ class Situation:
     @property
     def total(self) -> int | None:
         """Bytes of the device."""
-        if self.facts.total is not None:
+        if self.facts.total:
             return self.facts.total
         known = int(self.data.devices["total"][self.device])
         return known if known > 0 else None
@@ -67,7 +76,7 @@ class Situation:
     def limit(self) -> int | None:
         """What this process is allowed, where that is less than the device."""
         limit, total = self.facts.limit, self.total
-        return None if limit is None or (total is not None and limit >= total) else limit
+        return None if not limit or (total is not None and limit >= total) else limit
 
     @property
     def needed(self) -> int:
@@ -92,8 +101,13 @@ class Situation:
         return told
 
 
-def situation(data: RecordingData, device: int, facts: LiveFacts) -> Situation:
-    """Return the figures of the last failure on a device, or of the end of a recording without one."""
+def situation(
+    data: RecordingData, device: int, facts: LiveFacts, *, told: bool = False
+) -> Situation:
+    """Return the figures of the last failure on a device, or of the end of a recording without one.
+
+    `told` is whether an error says that there was a failure.
+    """
     events = data.events
     found = np.flatnonzero((events["kind"] == EventKind.OOM) & (events["device"] == device))
     event = int(found[-1]) if len(found) and facts.cut is None else -1
@@ -111,24 +125,33 @@ def situation(data: RecordingData, device: int, facts: LiveFacts) -> Situation:
     if segment is None and requested is not None:
         segment = served.from_device if served is not None and not served.fits else None
         segment = segment or segment_size(round_size(requested, settings), settings)
-    told = _told(data, device) if event >= 0 else {}
+    known = _told(data, device) if event >= 0 else {}
     return Situation(
         data=data,
         device=device,
         facts=facts,
         cut=cut,
-        failed=event >= 0 or requested is not None or facts.segment is not None,
+        failed=told or event >= 0 or requested is not None or facts.segment is not None,
         requested=requested,
         segment=segment,
         levels=levels,
         reserved=facts.reserved if held is None else int(held[0]),
         pools=pools,
         served=served,
-        device_free=_device_free(facts, told, events, event),
-        stack=told.get("stack", -1),
-        told_stack="stack" in told,
+        device_free=_device_free(facts, known, events, event),
+        stack=known.get("stack", -1),
+        told_stack="stack" in known,
         passes=passes(data, device, cut),
     )
+
+
+def _at_most(segment: int | None, settings: Settings) -> int | None:
+    """Return the most that the request behind a segment can have been, None where that is not known."""
+    if segment is None or segment <= 0:
+        return None
+    if segment == SMALL_SEGMENT:
+        return SMALL_SIZE
+    return MIN_LARGE if segment == settings.large_segment_size else segment
 
 
 def _told(data: RecordingData, device: int) -> dict[str, int]:
