@@ -5,8 +5,9 @@ import type { IDisposable } from '@lumino/disposable';
 import { formatBytes } from '../../base/bytes';
 import type { IDiagnosis } from '../../wire/diagnosis';
 import type { ILedgerPart } from '../../wire';
+import { CATEGORY_IDS } from '../../wire';
 import { element } from '../dom';
-import { DeviceBar } from '../ledger/devicebar';
+import { LedgerBar } from '../ledger/bar';
 import { partName } from '../names';
 import { swatch } from '../swatch';
 import { requestedBytes } from './figures';
@@ -25,48 +26,76 @@ export interface IAskedPlace {
   readonly isCut: boolean;
 }
 
+/** A request: its own size, and what the allocator asks the device for when no free block serves. */
+interface IAsked {
+  readonly requested: number;
+  readonly wanted: number;
+}
+
 /** The bar of a device and the request beyond what is free of it. */
 export class DevicePicture implements IDisposable {
-  private readonly _bar: DeviceBar;
+  private readonly _device: LedgerBar;
+  private readonly _limit: LedgerBar;
 
   constructor(private readonly _trans: TranslationBundle) {
-    this._bar = new DeviceBar(_trans, 'fitting');
+    this._device = new LedgerBar(_trans, 'fitting');
+    this._limit = new LedgerBar(_trans, 'fitting');
   }
 
   get isDisposed(): boolean {
-    return this._bar.isDisposed;
+    return this._device.isDisposed;
   }
 
   dispose(): void {
-    this._bar.dispose();
+    this._device.dispose();
+    this._limit.dispose();
   }
 
   /** Returns the section that shows `diagnosis`; undefined where the device is not known. */
   show(diagnosis: IDiagnosis): HTMLElement | undefined {
-    const { parts, needed } = diagnosis;
-    const total = parts.reduce((sum, part) => sum + part.bytes, 0);
+    const { parts, numbers } = diagnosis;
+    const total = sumOf(parts);
     if (total === 0) {
       return undefined;
     }
-    const requested = requestedBytes(diagnosis);
-    const asked = needed.segment ?? requested;
-    this._bar.ledger = { total, allocated: 0, parts, rounding: 0 };
-    const place = askedPlace(parts, total, asked ?? 0);
-    const device = element('div', {}, this._bar.node);
-    device.style.width = `${100 * place.device}%`;
-    const box = element('div', { class: 'memtrack-Picture' }, device);
-    const about: HTMLElement[] = [];
-    if (asked !== undefined) {
-      box.append(this._asked(place));
-      about.push(this._answer(requested ?? asked, asked, freeOf(parts)));
-    }
+    const asked = askedOf(diagnosis);
+    const limit = limitedParts(parts, numbers.get('allowed'));
+    const trans = this._trans;
     return section(
       'picture',
-      this._trans.__('The device at that moment'),
-      box,
+      trans.__('The device at that moment'),
+      this._bar(this._device, parts, limit === undefined ? asked : undefined),
       this._legend(parts, total),
-      ...about
+      ...(limit === undefined
+        ? []
+        : [
+            element(
+              'p',
+              { class: 'memtrack-Picture-answer' },
+              trans.__('PyTorch in this process may have %1 of it', formatBytes(sumOf(limit)))
+            ),
+            this._bar(this._limit, limit, asked)
+          ]),
+      ...(asked === undefined ? [] : [this._answer(asked, limit, parts)])
     );
+  }
+
+  /** `bar` with `parts` and, in its place, the request. */
+  private _bar(
+    bar: LedgerBar,
+    parts: readonly ILedgerPart[],
+    asked: IAsked | undefined
+  ): HTMLElement {
+    const total = sumOf(parts);
+    bar.ledger = { total, allocated: 0, parts, rounding: 0 };
+    const place = askedPlace(parts, total, asked?.wanted ?? 0);
+    const device = element('div', {}, bar.node);
+    device.style.width = `${100 * place.device}%`;
+    const box = element('div', { class: 'memtrack-Picture' }, device);
+    if (asked !== undefined) {
+      box.append(askedNode(place));
+    }
+    return box;
   }
 
   /** Every part by name: the names in the bar itself are those that fit. The bar says it aloud. */
@@ -85,37 +114,43 @@ export class DevicePicture implements IDisposable {
     );
   }
 
-  private _asked({ left, width, isCut }: IAskedPlace): HTMLElement {
-    const node = element('span', {
-      class: `memtrack-Picture-asked${isCut ? ' memtrack-mod-cut' : ''}`,
-      'aria-hidden': 'true'
-    });
-    node.style.left = `${100 * left}%`;
-    node.style.width = `${100 * width}%`;
-    return node;
-  }
-
-  /** What was asked against what was free; `asked` is that of the device, rounded up. */
-  private _answer(requested: number, asked: number, free: number): HTMLElement {
+  /** What was asked against what was left, of the limit if there is one. */
+  private _answer(
+    { requested, wanted }: IAsked,
+    limit: readonly ILedgerPart[] | undefined,
+    parts: readonly ILedgerPart[]
+  ): HTMLElement {
     const trans = this._trans;
-    const bytes = formatBytes(requested);
-    const whole = formatBytes(asked);
+    const [bytes, whole] = [formatBytes(requested), formatBytes(wanted)];
     const what =
       whole === bytes
         ? trans.__('%1 asked', bytes)
         : trans.__('%1 asked, for which the allocator wants %2', bytes, whole);
-    const short =
-      free === 0
-        ? trans.__('the device has nothing free')
-        : asked > free
-          ? trans.__('%1 more than the device has free', formatBytes(asked - free))
-          : trans.__('the device has %1 free', formatBytes(free));
+    const left =
+      limit === undefined
+        ? this._ofDevice(wanted, freeOf(parts))
+        : this._ofLimit(wanted, freeOf(limit));
     return element(
       'p',
       { class: 'memtrack-Picture-answer' },
       element('span', { class: 'memtrack-Swatch memtrack-mod-asked', 'aria-hidden': 'true' }),
-      `${what} · ${short}`
+      `${what} · ${left}`
     );
+  }
+
+  private _ofDevice(wanted: number, free: number): string {
+    if (free === 0) {
+      return this._trans.__('the device has nothing free');
+    }
+    return wanted > free
+      ? this._trans.__('%1 more than the device has free', formatBytes(wanted - free))
+      : this._trans.__('the device has %1 free', formatBytes(free));
+  }
+
+  private _ofLimit(wanted: number, left: number): string {
+    return wanted > left
+      ? this._trans.__('%1 more than the limit leaves', formatBytes(wanted - left))
+      : this._trans.__('the limit leaves %1', formatBytes(left));
   }
 }
 
@@ -128,7 +163,7 @@ export function askedPlace(
   // Only at the end of the bar does what is free border on what is missing.
   const free = parts.at(-1)?.id === 'free' ? freeOf(parts) : 0;
   const start = total - free;
-  const end = Math.min(start + asked, Math.max(MOST * total, total));
+  const end = Math.min(start + asked, MOST * total);
   const whole = Math.max(total, end);
   return {
     device: total / whole,
@@ -136,6 +171,40 @@ export function askedPlace(
     width: (end - start) / whole,
     isCut: start + asked > end
   };
+}
+
+function askedNode({ left, width, isCut }: IAskedPlace): HTMLElement {
+  const node = element('span', {
+    class: `memtrack-Picture-asked${isCut ? ' memtrack-mod-cut' : ''}`,
+    'aria-hidden': 'true'
+  });
+  node.style.left = `${100 * left}%`;
+  node.style.width = `${100 * width}%`;
+  return node;
+}
+
+function askedOf(diagnosis: IDiagnosis): IAsked | undefined {
+  const requested = requestedBytes(diagnosis);
+  const wanted = diagnosis.needed.segment ?? requested;
+  return wanted === undefined ? undefined : { requested: requested ?? wanted, wanted };
+}
+
+/** What PyTorch holds and may hold yet under its limit; undefined where the device is the limit. */
+function limitedParts(
+  parts: readonly ILedgerPart[],
+  allowed: number | undefined
+): readonly ILedgerPart[] | undefined {
+  const counted: readonly string[] = [...CATEGORY_IDS, 'cache'];
+  const held = parts.filter(({ id }) => counted.includes(id));
+  const left = (allowed ?? 0) - sumOf(held);
+  if (allowed === undefined || allowed >= sumOf(parts) || left < 0) {
+    return undefined;
+  }
+  return [...held, { id: 'free', bytes: left, certainty: 'measured', details: [] }];
+}
+
+function sumOf(parts: readonly ILedgerPart[]): number {
+  return parts.reduce((sum, part) => sum + part.bytes, 0);
 }
 
 function freeOf(parts: readonly ILedgerPart[]): number {

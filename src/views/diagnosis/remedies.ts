@@ -20,41 +20,36 @@ export function remediesSection(
   if (remedies.length === 0) {
     return undefined;
   }
+  const figures = remedies.filter(({ savingBytes }) => savingBytes !== undefined).length;
   const folds = new Folds();
   const rows = remedies.flatMap((remedy, index) => {
     const details = detailsOf(remedy, say);
-    const head = headOf(remedy, copying, say, trans);
+    const head = headOf(remedy, figures > 0, copying, say, trans);
     return folds.rows(`${index}`, head, details === undefined ? [] : [details]);
   });
   const title = trans.__('What helps, the least harmful first');
-  const isSeveral = remedies.filter(({ savingBytes }) => savingBytes !== undefined).length > 1;
+  const note = trans.__('Each saving is that of one remedy alone: they do not add up.');
   return section(
     'remedies',
     title,
-    tableOf(title, rows, trans),
-    ...(isSeveral
-      ? [
-          element(
-            'p',
-            { class: 'memtrack-Diagnosis-note' },
-            trans.__('Each saving is that of one remedy alone: they do not add up.')
-          )
-        ]
-      : [])
+    tableOf(title, figures > 0, rows, trans),
+    ...(figures > 1 ? [element('p', { class: 'memtrack-Diagnosis-note' }, note)] : [])
   );
 }
 
 // The roles are written out, as narrow tables are laid out as a grid.
 function tableOf(
   title: string,
+  hasSavings: boolean,
   rows: readonly HTMLElement[],
   trans: TranslationBundle
 ): HTMLElement {
-  const head = (text: string, kind = ''): HTMLElement =>
+  const head = (text: string, kind?: string): HTMLElement =>
     element('th', { scope: 'col', role: 'columnheader', class: kind }, text);
+  const kind = hasSavings ? '' : ' memtrack-mod-unmeasured';
   return element(
     'table',
-    { class: 'memtrack-Table memtrack-Remedies', role: 'table', 'aria-label': title },
+    { class: `memtrack-Table memtrack-Remedies${kind}`, role: 'table', 'aria-label': title },
     element(
       'thead',
       { role: 'rowgroup' },
@@ -62,7 +57,7 @@ function tableOf(
         'tr',
         { role: 'row' },
         head(trans.__('Remedy')),
-        head(trans.__('Saves'), 'memtrack-mod-number'),
+        ...(hasSavings ? [head(trans.__('Saves'), 'memtrack-mod-number')] : []),
         head(trans.__('Costs')),
         head(trans.__('Code'))
       )
@@ -73,26 +68,46 @@ function tableOf(
 
 function headOf(
   { title, savingBytes, cost, code }: IRemedy,
+  hasSavings: boolean,
   copying: Copying,
   say: Say,
   trans: TranslationBundle
 ): HTMLElement {
-  const saving =
-    savingBytes === undefined
-      ? element('span', { title: trans.__('No figure is known'), role: 'img' }, '—')
-      : element('span', { title: `${savingBytes} B` }, formatBytes(savingBytes));
-  if (savingBytes === undefined) {
-    saving.setAttribute('aria-label', trans.__('No figure is known'));
-  }
   const copy = code === '' ? [] : [copying.button(code, say(title))];
+  const saving = hasSavings
+    ? [
+        element(
+          'td',
+          { class: 'memtrack-mod-number', role: 'cell' },
+          savingNode(savingBytes, trans)
+        )
+      ]
+    : [];
   return element(
     'tr',
     { role: 'row' },
     element('th', { scope: 'row', role: 'rowheader', dir: 'auto' }, say(title)),
-    element('td', { class: 'memtrack-mod-number', role: 'cell' }, saving),
-    element('td', { class: 'memtrack-Remedies-cost', role: 'cell', dir: 'auto' }, say(cost)),
+    ...saving,
+    element(
+      'td',
+      { class: 'memtrack-Remedies-cost', role: 'cell' },
+      labelNode(trans.__('Costs')),
+      element('span', { dir: 'auto' }, say(cost))
+    ),
     element('td', { class: 'memtrack-Remedies-copy', role: 'cell' }, ...copy)
   );
+}
+
+/** The name of a column, seen where there is no room for columns; those who hear the table have it. */
+function labelNode(name: string): HTMLElement {
+  return element('span', { class: 'memtrack-Remedies-label', 'aria-hidden': 'true' }, `${name} `);
+}
+
+function savingNode(bytes: number | undefined, trans: TranslationBundle): HTMLElement {
+  const unknown = trans.__('No figure is known');
+  return bytes === undefined
+    ? element('span', { title: unknown, role: 'img', 'aria-label': unknown }, '—')
+    : element('span', { title: `${bytes} B` }, formatBytes(bytes));
 }
 
 /** The code and the traps, in a row of their own; undefined for neither. */

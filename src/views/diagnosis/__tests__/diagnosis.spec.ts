@@ -162,7 +162,9 @@ describe('a diagnosis', () => {
 
   it('has a table of remedies, with code and traps under each', () => {
     const heads = all('.memtrack-Remedies tbody tr:not(.memtrack-mod-detail)');
-    expect(heads.map(row => [...row.children].slice(0, 3).map(cell => cell.textContent))).toEqual([
+    const cellOf = (cell: Element): string | null | undefined =>
+      (cell.lastElementChild ?? cell).textContent;
+    expect(heads.map(row => [...row.children].slice(0, 3).map(cellOf))).toEqual([
       ['bf16 autocast', '5.50 GiB', 'faster'],
       ['micro-batch 12, accumulate 2', '—', '+4 % time']
     ]);
@@ -179,6 +181,18 @@ describe('a diagnosis', () => {
     expect(details[0]?.querySelector('li')?.textContent).toBe('from Ampere on');
     // One saving alone needs no word on sums.
     expect(part('remedies')?.querySelector('.memtrack-Diagnosis-note')).toBeNull();
+  });
+
+  it('has no column of savings where none is known', () => {
+    const remedy = { id: 'x', title: { en: 'A' }, cost: { en: 'nothing' }, code: 'a' };
+    show('full', { remedies: [{ ...remedy, saving_bytes: null, caveats: [] }] });
+    expect(texts('.memtrack-Remedies thead th')).toEqual(['Remedy', 'Costs', 'Code']);
+    const measured = { ...remedy, saving_bytes: 2 ** 30, caveats: [] };
+    show('full', { remedies: [measured, measured] });
+    expect(texts('.memtrack-Remedies thead th')).toContain('Saves');
+    expect(part('remedies')?.querySelector('.memtrack-Diagnosis-note')?.textContent).toBe(
+      'Each saving is that of one remedy alone: they do not add up.'
+    );
   });
 
   it('leads on: checks with their code, then who holds the memory and how to free it', () => {

@@ -43,7 +43,9 @@ describe('the picture of a device', () => {
   afterAll(() => picture.dispose());
 
   const answer = (...args: Parameters<typeof diagnosisOf>): string | null | undefined =>
-    picture.show(diagnosisOf(...args))?.querySelector('.memtrack-Picture-answer')?.textContent;
+    [
+      ...(picture.show(diagnosisOf(...args))?.querySelectorAll('.memtrack-Picture-answer') ?? [])
+    ].at(-1)?.textContent;
 
   it('names every part, and marks what is estimated', () => {
     const items = picture.show(diagnosisOf())?.querySelectorAll('.memtrack-Picture-legend li');
@@ -62,6 +64,43 @@ describe('the picture of a device', () => {
     const parts = [{ id: 'parameter', bytes: GIB, certainty: 'measured' }];
     expect(answer('full', { parts })).toBe('2.00 GiB asked · the device has nothing free');
     expect(answer('full', { needed: {}, numbers: {} })).toBeUndefined();
+  });
+
+  it('has a bar of what a process may have where that is less than the device', () => {
+    const parts = [
+      { id: 'activation', bytes: 2 * GIB, certainty: 'measured' },
+      { id: 'cache', bytes: GIB, certainty: 'measured' },
+      { id: 'context', bytes: GIB, certainty: 'estimated' },
+      { id: 'free', bytes: 20 * GIB, certainty: 'measured' }
+    ];
+    const needed = { requested: 2 * GIB };
+    const shown = picture.show(
+      diagnosisOf('full', { parts, needed, numbers: { allowed: 4 * GIB } })
+    );
+    const bars = [...(shown?.querySelectorAll('[role=img]') ?? [])];
+    expect(bars.map(bar => bar.getAttribute('aria-label'))).toEqual([
+      '24.0 GiB in all: activations 2.00 GiB, allocator cache 1.00 GiB, CUDA context 1.00 GiB, free 20.0 GiB',
+      '4.00 GiB in all: activations 2.00 GiB, allocator cache 1.00 GiB, free 1.00 GiB'
+    ]);
+    const said = [...(shown?.querySelectorAll('.memtrack-Picture-answer') ?? [])];
+    expect(said.map(node => node.textContent)).toEqual([
+      'PyTorch in this process may have 4.00 GiB of it',
+      '2.00 GiB asked · 1.00 GiB more than the limit leaves'
+    ]);
+    const only = shown?.querySelectorAll('.memtrack-Picture');
+    const hatched = [...(only ?? [])].map(
+      box => box.querySelector('.memtrack-Picture-asked') !== null
+    );
+    expect(hatched).toEqual([false, true]);
+  });
+
+  it('has none where the limit is the device, or does not fit what is held', () => {
+    const bars = (allowed: number): number =>
+      picture.show(diagnosisOf('full', { numbers: { allowed } }))?.querySelectorAll('[role=img]')
+        .length ?? 0;
+    expect([bars(100 * GIB), bars(GIB), bars(23 * GIB)]).toEqual([1, 1, 2]);
+    const small = { needed: { requested: 2 ** 20 }, numbers: { allowed: 23 * GIB } };
+    expect(answer('full', small)).toBe('1.00 MiB asked · the limit leaves 1.50 GiB');
   });
 
   it('is not drawn where the device is not known', () => {
