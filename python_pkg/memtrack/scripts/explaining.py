@@ -36,7 +36,7 @@ def explain_on_stderr(
         explanation = _explanation(error, recording, language)
         if explanation:
             _explained.add(id(error))
-            _write(f"\n{explanation}\n")
+            _write(f"\n{explanation}\n\n")
     except Exception as ours:  # noqa: BLE001 - our failure must not hide the user's
         problem = f"{type(ours).__name__}: {ours}".splitlines()[0]
         sentence = text("memtrack could not explain this error ({problem}).", problem=problem)

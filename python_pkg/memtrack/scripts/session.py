@@ -36,6 +36,7 @@ class Session:
         self._steps = steps
         self._language = language
         self._process = os.getpid()
+        self._folder = Path.cwd()
         self._hooks: Hooks | None = None
         self._torch: ImportWatch | None = None
         self._first: FirstCall | None = None
@@ -138,7 +139,7 @@ class Session:
             what = f"{type(problem).__name__}: {problem}".splitlines()[0]
             self._say(text("memtrack: the recording could not be saved ({problem}).", problem=what))
             return
-        shown = os.path.relpath(path) if path.parent == Path.cwd() else str(path)
+        shown = path.name if path.parent == self._folder else str(path)
         command = f"memtrack open {shlex.quote(shown)}"
         self._say(
             text(

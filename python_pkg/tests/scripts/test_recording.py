@@ -1,0 +1,259 @@
+"""What `memtrack run` leaves of a program that trains: a recording, however the program ends."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from scripts.running import clean_environment, memtrack_run, python
+
+import memtrack
+from memtrack.recording.categories import Category
+
+TRAINING = """
+import os, sys
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 8))
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(3):
+    loss = model(input=torch.randn(32, 64)).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+print(float(loss.detach()), [round(float(p.detach().sum()), 6) for p in model.parameters()])
+how = sys.argv[1:]
+if "exit" in how:
+    sys.exit(3)
+if "interrupt" in how:
+    raise KeyboardInterrupt
+if "wait" in how:
+    import time
+    print("waiting", flush=True)
+    time.sleep(60)
+if "fail" in how:
+    model(torch.zeros(2, 3))
+if "memory" in how:
+    torch.empty(1 << 50)
+"""
+LAYERS = ["Sequential", "Sequential.0", "Sequential.1", "Sequential.2"]
+PARAMETERS = 4 * (64 * 256 + 256 + 256 * 8 + 8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "train.py").write_text(TRAINING)
+    return tmp_path
+
+
+def recorded(path):
+    """Open a recording and assert that it holds the three steps of TRAINING."""
+    recording = memtrack.open(path)
+    data = recording.data
+    data.self_check()
+    return recording
+
+
+def told(path, folder):
+    """Return the last line of a program whose recording is at `path`."""
+    shown = path.relative_to(folder) if path.parent == folder else path
+    return f"memtrack: recorded in {path}. To look at it: memtrack open {shown}\n"
+
+
+def test_a_program_runs_as_without_us_and_leaves_its_recording(folder):
+    found = memtrack_run(folder, "train.py", "a")
+    assert (found.code, found.out) == (0, python(folder, "train.py", "a").out)
+    assert found.err == told(folder / "train.memtrack", folder)
+    recording = recorded(folder / "train.memtrack")
+    data = recording.data
+    assert (data.facts.state, data.steps_run) == ("complete", 3)
+    assert [data.strings[code] for code in data.layers["path"]] == LAYERS
+    parts = {part.id: part.bytes for part in recording.ledger.parts}
+    assert parts["parameter"] == PARAMETERS
+    assert parts["optimizer_state"] == 2 * PARAMETERS + 4 * 4
+    # The first call is there whole, its inputs given by name included.
+    phases = data.phases["kind"]
+    assert len(data.calls) == 3 * len(LAYERS)
+    inputs = data.allocations["category"] == Category.INPUT
+    assert (data.allocations["bytes"][inputs] == 4 * 32 * 64).sum() == 3
+    assert len(phases) > 0
+
+
+def line_of(code):
+    """Return the number of a line of TRAINING."""
+    return [line.strip() for line in TRAINING.splitlines()].index(code) + 1
+
+
+INTERRUPTED = (
+    "Traceback (most recent call last):\n"
+    '  File "{folder}/train.py", line {line}, in <module>\n'
+    "    raise KeyboardInterrupt\n"
+    "KeyboardInterrupt\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "state", "shown"),
+    [("exit", 3, "failed", ""), ("interrupt", -2, "interrupted", INTERRUPTED)],
+)
+def test_a_program_that_ends_otherwise_leaves_its_recording_too(folder, how, code, state, shown):
+    found = memtrack_run(folder, "--out", "other", "train.py", how)
+    assert found.code == code
+    line = line_of("raise KeyboardInterrupt")
+    shown = shown.format(folder=folder, line=line)
+    assert found.err == shown + told(folder / "other.memtrack", folder)
+    assert recorded(folder / "other.memtrack").data.facts.state == state
+
+
+def test_an_error_inside_a_model_has_no_frame_of_ours(folder):
+    found = memtrack_run(folder, "train.py", "fail")
+    shown, _, last = found.err.rpartition("memtrack: recorded")
+    assert (found.code, f"memtrack: recorded{last}") == (
+        1,
+        told(folder / "train.memtrack", folder),
+    )
+    assert shown.startswith(
+        "Traceback (most recent call last):\n"
+        f'  File "{folder}/train.py", line {line_of("model(torch.zeros(2, 3))")}, in <module>\n'
+        "    model(torch.zeros(2, 3))\n"
+    )
+    assert shown.endswith("(2x3 and 64x256)\n")
+    assert "memtrack" not in shown.replace(str(folder), "")
+    assert recorded(folder / "train.memtrack").data.facts.state == "failed"
+
+
+def test_a_program_that_is_interrupted_from_outside(folder):
+    command = [sys.executable, "-m", "memtrack", "run", "train.py", "wait"]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        for line in process.stdout:
+            if "waiting" in line:
+                break
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert err.endswith(told(folder / "train.memtrack", folder))
+    data = recorded(folder / "train.memtrack").data
+    assert (data.facts.state, data.steps_run) == ("interrupted", 3)
+
+
+def test_a_memory_error_is_explained_between_its_traceback_and_the_recording(folder):
+    found = memtrack_run(folder, "train.py", "memory")
+    traceback, _, rest = found.err.partition("DefaultCPUAllocator: ")
+    message, _, rest = rest.partition("\n")
+    assert (found.code, "memtrack" in traceback.replace(str(folder), "")) == (1, False)
+    assert "tried to allocate 4503599627370496" in message
+    explanation, _, last = rest.rpartition("memtrack: recorded")
+    assert f"memtrack: recorded{last}" == told(folder / "train.memtrack", folder)
+    assert "memory ran out" in explanation
+    assert "memtrack could not" not in explanation
+
+
+def test_no_file_is_written_over_and_steps_end_a_recording(folder):
+    (folder / "train.memtrack").write_bytes(b"mine")
+    (folder / "train-2.memtrack").write_bytes(b"mine too")
+    found = memtrack_run(folder, "--steps", "2", "train.py")
+    assert found.err == told(folder / "train-3.memtrack", folder)
+    assert (folder / "train.memtrack").read_bytes() == b"mine"
+    data = recorded(folder / "train-3.memtrack").data
+    assert (data.steps_run, data.facts.state) == (2, "complete")
+
+
+def test_each_rank_leaves_its_own_recording(folder):
+    for rank in ("0", "1"):
+        found = memtrack_run(folder, "train.py", RANK=rank, LOCAL_RANK=rank, WORLD_SIZE="2")
+        assert found.err == told(folder / f"train.rank{rank}.memtrack", folder)
+    assert sorted(path.name for path in folder.glob("*.memtrack")) == [
+        "train.rank0.memtrack",
+        "train.rank1.memtrack",
+    ]
+
+
+def test_a_module_leaves_a_recording_of_its_name(folder):
+    (folder / "package").mkdir()
+    (folder / "package" / "train.py").write_text(TRAINING)
+    found = memtrack_run(folder, "--out", folder / "package", "-m", "package.train")
+    target = folder / "package" / "package.train.memtrack"
+    assert found.err == told(target, folder)
+    assert recorded(target).data.steps_run == 3
+
+
+def test_nothing_is_recorded_where_no_model_runs(folder):
+    (folder / "train.py").write_text(
+        "import os, torch\n"
+        "os.environ['CUDA_VISIBLE_DEVICES'] = ''\n"
+        "print(torch.ones(2).sum(), torch.cuda.is_initialized())\n"
+        "print(type(torch.__spec__.loader).__name__, vars(torch.__spec__.loader).keys())\n"
+    )
+    found = memtrack_run(folder, "train.py")
+    assert found.out == python(folder, "train.py").out
+    assert found.err == ("memtrack: nothing was recorded, since no model ran in the main thread.\n")
+
+
+WORKERS = """
+import sys, torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Double(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return torch.utils.checkpoint.checkpoint(self.inner, x, use_reentrant=False)
+
+def main():
+    import torch.utils.checkpoint
+    torch.manual_seed(0)
+    data = TensorDataset(torch.randn(8, 8))
+    model = Double()
+    # A first call inside of hooks that would lie under ours.
+    early = torch.utils.checkpoint.checkpoint(model.inner, torch.ones(1, 8, requires_grad=True), use_reentrant=False)
+    early.sum().backward()
+    for (batch,) in DataLoader(data, batch_size=4, num_workers=2):
+        model(batch).sum().backward()
+    print(model.inner.weight.grad.sum())
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_workers_and_checkpointing_are_left_as_they_are(folder):
+    (folder / "train.py").write_text(WORKERS)
+    found = memtrack_run(folder, "train.py")
+    assert found.code == 0
+    assert found.err == told(folder / "train.memtrack", folder)
+    names = [path.name for path in folder.glob("*.memtrack")]
+    assert names == ["train.memtrack"]
+    assert recorded(folder / "train.memtrack").data.steps_run == 2
+
+
+def test_where_nothing_can_be_written_the_recording_goes_elsewhere(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("temporary")
+    (folder / "train.py").write_text(TRAINING + "\nimport shutil; shutil.rmtree(sys.path[0])\n")
+    found = memtrack_run(folder, "train.py", TMPDIR=str(other))
+    assert found.code == 0
+    path = re.search(r"recorded in (.*?)\. To", found.err)[1]
+    assert path == str(other / "train.memtrack")
+    assert recorded(path).data.steps_run == 3
+
+
+def test_an_error_of_torchs_own_import_is_shown_as_without_us(folder):
+    (folder / "torch").mkdir()
+    (folder / "torch" / "__init__.py").write_text("import no_such_module_anywhere\n")
+    (folder / "train.py").write_text("import torch\n")
+    found = memtrack_run(folder, "--no-record", "train.py")
+    assert found == python(folder, "train.py")
