@@ -46,7 +46,9 @@ def _site(now: Situation) -> str:
     return names[int(code[0])] if code[0] >= 0 else ""
 
 
-def functions_around(now: Situation, most: int = 6) -> str:
-    """Return file and function names of the innermost frames of the request, for words in them."""
+def names_around(now: Situation, most: int = 6) -> str:
+    """Return what is around the request, for words in it: its layer, its line, the innermost functions."""
+    place = place_of(now)
     frames = now.data.stack_frames(now.stack)[:most]
-    return " ".join(f"{file.rsplit('/', 1)[-1]}:{function}" for file, function, _ in frames)
+    functions = [f"{file.rsplit('/', 1)[-1]}:{function}" for file, function, _ in frames]
+    return " ".join((place.layer, place.site, *functions))

@@ -117,9 +117,8 @@ def situation(
     requested = facts.requested if event < 0 else int(events["bytes"][event])
     stream = max(int(events["stream"][event]), 0) if event >= 0 else 0
     pools = fragmentation(data, device, cut)
-    served = (
-        None if pools is None or requested is None else pools.largest_free_for(requested, stream)
-    )
+    asked = requested if requested is not None else _at_most(facts.segment, settings)
+    served = None if pools is None or asked is None else pools.largest_free_for(asked, stream)
     held = reserved(data, device, np.array([cut]), levels)
     segment = facts.segment
     if segment is None and requested is not None:

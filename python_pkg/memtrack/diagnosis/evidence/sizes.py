@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memtrack.diagnosis.diagnosis import Cause
-from memtrack.diagnosis.evidence.place import functions_around
+from memtrack.diagnosis.evidence.place import names_around
 from memtrack.diagnosis.evidence.situation import Situation
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
@@ -55,7 +55,7 @@ def _absurd(asked: int, confidence: float, lines: list[Text]) -> Cause:
 def quadratic(now: Situation) -> Cause | None:
     """One tensor that takes a good part of the memory, made where attention or logits are."""
     asked, room = now.requested, now.limit or now.total
-    word = QUADRATIC.search(functions_around(now))
+    word = QUADRATIC.search(names_around(now))
     if asked is None or room is None or word is None or asked < QUADRATIC_SHARE * room:
         return None
     lines = (
