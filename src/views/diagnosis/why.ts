@@ -5,7 +5,7 @@ import type { ICause, IDiagnosis } from '../../wire/diagnosis';
 import type { Text } from '../../wire';
 import { element } from '../dom';
 import { section } from './section';
-import { SURE, confidenceText } from './words';
+import { POSSIBLE, SURE, confidenceText } from './words';
 
 /** The cause that stands where none can be told: its title says so, and it has no confidence. */
 const UNKNOWN = 'unknown';
@@ -23,6 +23,10 @@ export function whySection(
     return undefined;
   }
   const hasEvidence = causes.some(({ evidence }) => evidence.length > 0);
+  const shown = shownOf(causes);
+  const nodes = causes.map((cause, index) =>
+    element('li', {}, causeNode(cause, index === 0, say, trans))
+  );
   const notice = noticeOf(causes, checks.length > 0, trans);
   return section(
     'why',
@@ -31,7 +35,28 @@ export function whySection(
     element(
       'ul',
       { class: `memtrack-Diagnosis-causes${hasEvidence ? '' : ' memtrack-mod-flat'}` },
-      ...causes.map((cause, index) => element('li', {}, causeNode(cause, index === 0, say, trans)))
+      ...nodes.slice(0, shown),
+      ...(shown < nodes.length ? [foldOf(nodes.slice(shown), trans)] : [])
+    )
+  );
+}
+
+/** How many causes stand by themselves; the others are too little likely to take their room. */
+function shownOf(causes: readonly ICause[]): number {
+  const likely = causes.filter(({ confidence }) => confidence >= POSSIBLE).length;
+  return likely === 0 || causes.length - likely < 2 ? causes.length : likely;
+}
+
+function foldOf(nodes: readonly HTMLElement[], trans: TranslationBundle): HTMLElement {
+  const title = trans._n('%1 less likely cause', '%1 less likely causes', nodes.length);
+  return element(
+    'li',
+    {},
+    element(
+      'details',
+      { class: 'memtrack-Diagnosis-rest' },
+      element('summary', {}, title),
+      element('ul', { class: 'memtrack-Diagnosis-causes' }, ...nodes)
     )
   );
 }

@@ -8,6 +8,9 @@ import { phaseName } from '../names';
 /** From this confidence on a cause is told as the reason; as in diagnosis/diagnosis.py. */
 export const SURE = 0.6;
 
+/** Below this confidence a cause is told as one of the less likely. */
+export const POSSIBLE = 0.3;
+
 /** Returns how sure a cause is, in words and as a figure: `very likely, 80 %`. */
 export function confidenceText(confidence: number, trans: TranslationBundle): string {
   return trans.__('%1, %2', confidenceWord(confidence, trans), formatPercent(confidence, 1));
@@ -23,7 +26,7 @@ function confidenceWord(confidence: number, trans: TranslationBundle): string {
   if (confidence >= SURE) {
     return trans.__('likely');
   }
-  return confidence >= 0.3 ? trans.__('possible') : trans.__('less likely');
+  return confidence >= POSSIBLE ? trans.__('possible') : trans.__('less likely');
 }
 
 /** Returns where it happened, in parts that stand side by side: those that `headline` does not tell. */

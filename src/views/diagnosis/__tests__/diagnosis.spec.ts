@@ -90,6 +90,23 @@ describe('a diagnosis', () => {
     );
   });
 
+  it('folds the causes that are little likely, where there is a better one', () => {
+    const causeOf = (confidence: number): object => ({
+      id: 'capacity',
+      confidence,
+      title: { en: 'A' },
+      evidence: []
+    });
+    const shown = (...confidences: readonly number[]): [number, string[]] => {
+      show('full', { causes: confidences.map(causeOf) });
+      const folded = texts('.memtrack-mod-why .memtrack-Diagnosis-rest > summary');
+      return [all('.memtrack-Diagnosis-rest .memtrack-Cause').length, folded];
+    };
+    expect(shown(0.9, 0.3, 0.29, 0.1)).toEqual([2, ['2 less likely causes']]);
+    expect(shown(0.9, 0.29)).toEqual([0, []]);
+    expect(shown(0.29, 0.2, 0.1)).toEqual([0, []]);
+  });
+
   it('says that no cause is known where none is', () => {
     show('full', { causes: [] });
     expect(part('why')?.textContent).toContain(
