@@ -362,6 +362,8 @@ def explain(
 
 def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosis:
     case = case_of(error)
+    if recording is not None and case.facts is None:
+        return _with_evidence(case.diagnosis(), recording.data)
     known = recording or recording_called(case.recording)
     return case.diagnosis(None if known is None else known.data)
 

@@ -16,6 +16,8 @@ MOST = 50
 LONGEST = 200_000
 """Characters of one exception's text: its beginning and its end."""
 _FILE = re.compile(r'^(\s*File ")([^"\n]+)(", line \d+)', re.MULTILINE)
+_RAISE = re.compile(r"^ {4,}raise\b.*\n(?: +[~^]+\n)?", re.MULTILINE)
+"""The source of a `raise`, whose message is no error that happened, and the marks below it."""
 _WORDS = re.compile(
     r"memory|alloc|cuda|hip error|xpu|cublas|cudnn|cufft|cusolver|cusparse|nccl|nvml|driver|device-side"
     r"|bus error|/dev/shm|xid|resource|gpu|invalid buffer size|no kernel image|1EB",
@@ -67,7 +69,7 @@ def text_of(error: BaseException, names: Callable[[str], str] | None = None) -> 
         if hasattr(one, "exceptions"):  # its members have their own place
             lines = traceback.format_exception_only(type(one), one)[-1:]
         parts.append(_bounded("".join(lines)))
-    whole = "\n".join(parts)
+    whole = _RAISE.sub("", "\n".join(parts))
     if names is None:
         return whole
     return _FILE.sub(lambda found: f"{found[1]}{names(found[2])}{found[3]}", whole)

@@ -1,0 +1,144 @@
+"""Exceptions as text: in the order they came about, without what only the source says."""
+
+import gc
+import itertools
+import sys
+import weakref
+
+import pytest
+
+from memtrack.diagnosis.raised import LONGEST, MOST, chain, may_be_about_memory, text_of
+
+
+def caught(function):
+    try:
+        function()
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def fails():
+    raise MemoryError("out of memory")
+
+
+def test_the_first_cause_comes_first():
+    def outer():
+        try:
+            fails()
+        except MemoryError as error:
+            raise ValueError("step failed") from error
+
+    error = caught(outer)
+    assert [type(one) for one in chain(error)] == [MemoryError, ValueError]
+    text = text_of(error)
+    assert text.index("MemoryError: out of memory") < text.index("ValueError: step failed")
+    assert text.count("Traceback (most recent call last):") == 2
+
+
+def test_what_python_hides_stays_hidden():
+    def outer():
+        try:
+            fails()
+        except MemoryError:
+            raise ValueError("mine") from None
+
+    assert [type(one) for one in chain(caught(outer))] == [ValueError]
+
+
+def test_an_error_while_another_was_handled():
+    def outer():
+        try:
+            fails()
+        except MemoryError:
+            {}["missing"]
+
+    assert [type(one) for one in chain(caught(outer))] == [MemoryError, KeyError]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with 3.11")
+def test_members_of_a_group_stand_before_it_in_their_order():
+    def outer():
+        try:
+            1 / 0  # noqa: B018
+        except ZeroDivisionError:
+            raise ExceptionGroup("workers", [caught(fails), ValueError("b")])  # noqa: F821, B904
+
+    kinds = [type(one).__name__ for one in chain(caught(outer))]
+    assert kinds == ["ZeroDivisionError", "MemoryError", "ValueError", "ExceptionGroup"]
+    assert text_of(caught(outer)).count("MemoryError: out of memory") == 1
+
+
+def test_circles_and_long_chains_end():
+    first = ValueError("first")
+    first.__cause__ = first
+    assert chain(first) == [first]
+    errors = [ValueError(str(number)) for number in range(3 * MOST)]
+    for error, cause in itertools.pairwise(errors):
+        error.__cause__ = cause
+    assert len(chain(errors[0])) == MOST
+
+
+def test_files_are_named_as_people_know_them():
+    text = text_of(caught(fails), lambda file: "In [3]" if file == __file__ else file)
+    assert 'File "In [3]", line ' in text and __file__ not in text
+
+
+def test_the_message_in_the_source_of_a_raise_is_no_error():
+    def outer():
+        if True:
+            raise ValueError("CUDA out of memory. Tried to allocate 2.00 GiB"[-4:])
+
+    assert "Tried to allocate" not in text_of(caught(outer))
+
+
+def test_a_message_of_megabytes_is_cut_in_its_middle():
+    text = text_of(ValueError("a" * 10**7 + "the end"))
+    assert len(text) < LONGEST + 10 and text.endswith("the end\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ValueError("wrong shape"), False),
+        (KeyError("x"), False),
+        (RuntimeError(), False),
+        (ValueError(object()), False),
+        (MemoryError(), True),
+        (RuntimeError("CUDA error: device-side assert triggered"), True),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"), True),
+        (OSError(12, "Cannot allocate memory"), True),
+        (type("OutOfResources", (Exception,), {})(), True),
+    ],
+)
+def test_most_errors_are_not_worth_reading(error, expected):
+    assert may_be_about_memory(error) is expected
+
+
+def test_no_code_of_the_users_runs_to_find_out():
+    class Loud(RuntimeError):
+        def __str__(self):
+            raise AssertionError("asked")
+
+        __repr__ = __str__
+
+    assert may_be_about_memory(Loud(Loud())) is False
+    assert "CUDA out" not in text_of(Loud("CUDA out of memory"))
+
+
+def test_nothing_is_kept():
+    class Big:
+        pass
+
+    alive = []
+
+    def outer():
+        big = Big()
+        alive.append(weakref.ref(big))
+        fails()
+
+    error = caught(outer)
+    assert "MemoryError" in text_of(error)
+    del error
+    gc.collect()
+    assert alive[0]() is None
