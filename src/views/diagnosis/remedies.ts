@@ -74,20 +74,17 @@ function headOf(
   trans: TranslationBundle
 ): HTMLElement {
   const copy = code === '' ? [] : [copying.button(code, say(title))];
-  const saving = hasSavings
-    ? [
-        element(
-          'td',
-          { class: 'memtrack-mod-number', role: 'cell' },
-          savingNode(savingBytes, trans)
-        )
-      ]
-    : [];
+  const saving = element(
+    'td',
+    { class: 'memtrack-mod-number', role: 'cell' },
+    ...(savingBytes === undefined ? [] : [labelNode(trans.__('Saves'))]),
+    savingNode(savingBytes, trans)
+  );
   return element(
     'tr',
     { role: 'row' },
     element('th', { scope: 'row', role: 'rowheader', dir: 'auto' }, say(title)),
-    ...saving,
+    ...(hasSavings ? [saving] : []),
     element(
       'td',
       { class: 'memtrack-Remedies-cost', role: 'cell' },
