@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from memtrack.diagnosis.combined import combine
 from memtrack.diagnosis.diagnosis import Diagnosis, Place
-from memtrack.diagnosis.evidence import LiveFacts, explain_recording
+from memtrack.diagnosis.evidence import LiveFacts, explain_facts, explain_recording
 from memtrack.diagnosis.explain import explain_text
 from memtrack.diagnosis.raised import text_of
 from memtrack.recording import RecordingData
@@ -39,6 +39,8 @@ class Case:
         if known is not None and self.facts is not None:
             row = row_of(known, self.device)
             found = combine(found, explain_recording(found, known, row, self.facts))
+        elif self.facts is not None:
+            found = combine(found, explain_facts(found, self.facts))
         return replace(found, place=merged(found.place, self.place))
 
 

@@ -60,7 +60,7 @@ def explain_recording(
     now = situation(
         data,
         device,
-        facts if failure is None else with_text(facts, failure),
+        facts if failure is None else _at_its_moment(with_text(facts, failure), failure, data),
         told=failure is not None and failure.device_memory,
     )
     kind = "cuda_oom" if failure is None else failure.kind
@@ -93,6 +93,13 @@ def explain_facts(failure: Failure | Diagnosis, facts: LiveFacts) -> Diagnosis:
     add = builder.strings.add
     device = builder["devices"].add(kind=add("cuda"), index=0, name=add(""))
     return explain_recording(failure, builder.build(Facts()), device, facts)
+
+
+def _at_its_moment(facts: LiveFacts, told: Failure | Diagnosis, data: RecordingData) -> LiveFacts:
+    """Place an error that was not the allocator's at the end: refusals before it were survived."""
+    if facts.cut is not None or told.kind.endswith("_oom"):
+        return facts
+    return replace(facts, cut=data.cuts)
 
 
 def with_text(facts: LiveFacts, told: Failure | Diagnosis) -> LiveFacts:

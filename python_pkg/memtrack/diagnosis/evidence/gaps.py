@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtrack.allocator.rules import SMALL_SIZE
-from memtrack.analysis.fragmentation import allocator_settings
+from memtrack.analysis.fragmentation import PoolState, allocator_settings
 from memtrack.analysis.layout import layout_at
 from memtrack.analysis.service import Service
 from memtrack.analysis.sites import sites
@@ -21,6 +21,8 @@ from memtrack.units import format_bytes, format_percent
 CLEAR_SHARE = 0.08
 """Of what is reserved: with so much free, order would have helped for more than this one request."""
 SMALL_SHARE = 0.03
+GIVEN_BACK = 0.45
+"""Whole segments go back to the device before a request fails: only the rest is fragmentation."""
 MOST_SITES = 3
 HARDLY_LESS = 0.98
 LEAST_PASSES = 3
@@ -38,7 +40,10 @@ def fragmented(now: Situation) -> Cause | None:
     confidence = 0.9 if share >= CLEAR_SHARE and enough else 0.75
     if share < CLEAR_SHARE:
         confidence = 0.5 if share >= SMALL_SHARE else 0.35
-    lines = [_free_but(served), *_pieces(now), *_neighbours(now), *_sizes(now), *_expandable(now)]
+    pool = _pool(now, served)
+    if pool is not None and pool.splinters < served.rounded:
+        confidence = min(confidence, GIVEN_BACK)
+    lines = [_free_but(served), *_pieces(pool), *_neighbours(now), *_sizes(now), *_expandable(now)]
     return Cause("fragmentation", confidence, title("fragmentation"), lines)
 
 
@@ -75,23 +80,27 @@ def _free_but(served: Service) -> Text:
     )
 
 
-def _pieces(now: Situation) -> list[Text]:
+def _pool(now: Situation, served: Service) -> PoolState | None:
+    """Return the pool that had to serve the request."""
+    key = (served.pool, served.small, served.stream)
+    pools = () if now.pools is None else now.pools.pools
+    found = (pool for pool in pools if (pool.pool, pool.small, pool.stream) == key)
+    return next(found, None)
+
+
+def _pieces(pool: PoolState | None) -> list[Text]:
     """Tell in how many pieces it lies, and that the device cannot have them back."""
-    if now.pools is None or now.served is None:
+    if pool is None:
         return []
-    key = (now.served.pool, now.served.small, now.served.stream)
-    for pool in now.pools.pools:
-        if (pool.pool, pool.small, pool.stream) == key:
-            return [
-                text(
-                    "It lies in {count} pieces; {stuck} ({percent}) shares its segments with blocks in"
-                    " use and cannot be given back",
-                    count=pool.free_blocks,
-                    stuck=format_bytes(pool.splinters),
-                    percent=format_percent(pool.splinters, pool.free),
-                )
-            ]
-    return []
+    return [
+        text(
+            "It lies in {count} pieces; {stuck} ({percent}) shares its segments with blocks in"
+            " use and cannot be given back",
+            count=pool.free_blocks,
+            stuck=format_bytes(pool.splinters),
+            percent=format_percent(pool.splinters, pool.free),
+        )
+    ]
 
 
 def _neighbours(now: Situation) -> list[Text]:
