@@ -25,17 +25,19 @@ _current_mode: Callable[[], Any] = getattr(
 class FirstCall:
     """Calls `begin(recorder)` in the first call of a model on the main thread, which is recorded.
 
-    `failed` is told what of ours has failed instead. A call inside of what would lie under our hooks
+    `label` names the recording, `steps` ends it after that many. `failed` is told what of ours has failed instead. A call inside of what would lie under our hooks
     and go before them, such as checkpointing or tracing, is not it.
     """
 
     def __init__(
         self,
         steps: int | None,
+        label: str,
         begin: Callable[[Recorder], None],
         failed: Callable[[Exception], None],
     ) -> None:
         self._steps = steps
+        self._label = label
         self._begin = begin
         self._failed = failed
         self._handle: Any = register_module_forward_pre_hook(self._called)
@@ -51,7 +53,7 @@ class FirstCall:
             return
         self.stop()
         try:
-            recorder = Recorder(steps=self._steps)
+            recorder = Recorder(steps=self._steps, label=self._label)
             self._begin(recorder)
             recorder.enter_call(module, args)
         except Exception as problem:  # noqa: BLE001 - the program must go on

@@ -57,8 +57,8 @@ class Recorder:
     """Records the coming steps of `model`, or of every outermost module when it is None.
 
     `steps` ends the recording after that many; `label` names the model (several labels for several
-    models); `names` maps a source file to how people know it. Raises UsageError for arguments that
-    are not modules, optimizers or a positive number.
+    models, one for the recording where none is given); `names` maps a source file to how people know
+    it. Raises UsageError for arguments that are not modules, optimizers or a positive number.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class Recorder:
         models = checked_models(model)
         self._models = [weakref.ref(one) for one in models]
         self._labels = labels_of(models, label)
+        self._whole = label if isinstance(label, str) else "model"
         self._given = [weakref.ref(o) for o in checked_optimizers(optimizer)]
         self._follows_any = model is None
         self._steps = checked_steps(steps)
@@ -355,7 +356,7 @@ class Recorder:
         if not self._observer.calls_seen():
             notices.append(Notice("no_steps"))
         return Facts(
-            label=", ".join(self._labels) or "model",
+            label=", ".join(self._labels) or self._whole,
             state=self._state,
             evidence="measured",
             source="storages" if self._history is None else "allocator",

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str], language: str) -> int:
         target = planned_target(options.out, program.name, os.environ) if options.record else None
     except MemtrackError as error:
         return _wrong(error, language)
-    session = Session(target, options.steps, language)
+    session = Session(program.name, target, options.steps, language)
     session.start()
     try:
         try:

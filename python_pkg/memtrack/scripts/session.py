@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 class Session:
     """What we do beside the program; none of it raises, and a forked child does nothing of it.
 
-    `target` is where the recording goes, None for none; `steps` ends it after that many.
+    `name` is the program's, `target` is where the recording goes, None for none; `steps` ends it after that many.
     """
 
-    def __init__(self, target: Path | None, steps: int | None, language: str) -> None:
+    def __init__(self, name: str, target: Path | None, steps: int | None, language: str) -> None:
+        self._name = name
         self._target = target
         self._steps = steps
         self._language = language
@@ -93,7 +94,7 @@ class Session:
         try:
             from memtrack.capture.firstcall import FirstCall
 
-            self._first = FirstCall(self._steps, self._begin, self._failed)
+            self._first = FirstCall(self._steps, self._name, self._begin, self._failed)
         except Exception as problem:  # noqa: BLE001 - the program must go on
             self._failed(problem)
 

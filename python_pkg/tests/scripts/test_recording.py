@@ -70,7 +70,7 @@ def test_a_program_runs_as_without_us_and_leaves_its_recording(folder):
     assert found.err == told(folder / "train.memtrack", folder)
     recording = recorded(folder / "train.memtrack")
     data = recording.data
-    assert (data.facts.state, data.steps_run) == ("complete", 3)
+    assert (data.facts.state, data.steps_run, data.facts.label) == ("complete", 3, "train")
     assert [data.strings[code] for code in data.layers["path"]] == LAYERS
     parts = {part.id: part.bytes for part in recording.ledger.parts}
     assert parts["parameter"] == PARAMETERS
