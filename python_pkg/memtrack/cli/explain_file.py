@@ -22,6 +22,9 @@ _PIECE = 1 << 16
 """Characters read at once, for files whose lines never end."""
 _RECORDINGS = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 _PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"(\xb5/\xfd")
+# Everything but control characters; of these only those that terminals and editors write.
+_PRINTED = bytes({*range(256)} - {*range(32), 127} | {*b"\t\n\r\f\b\x1b\x07"})
+"""A text has hardly any other byte: at most one in fifty."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -106,7 +109,7 @@ class _Lines:
         zeros = head.count(0)
         if zeros and head[1::2].count(0) == zeros and zeros > len(head) // 4:
             return "utf-16-le"  # what PowerShell's `>` writes, without its mark
-        if zeros > len(head) // 100:
+        if 50 * len(head.translate(None, _PRINTED)) > len(head):
             raise UnreadableFile(text("{name} is not a text.", name=self._name))
         return "utf-8"
 

@@ -120,6 +120,7 @@ def _other(failure: Failure) -> Text:
 
 
 _KILLED = text("A process was killed from outside, mostly because the computer's memory was full.")
+_UNCOMPILED = text("A kernel could not be compiled; the text does not say why.")
 _PLAIN: Mapping[str, Text] = {
     "cuda_error": text("Out of memory, told by the driver without figures."),
     "cuda_runtime_error_2": text("Out of memory, told by the CUDA runtime without figures."),
@@ -148,7 +149,8 @@ _PLAIN: Mapping[str, Text] = {
     "jupyter": text("The kernel died; the text does not say why."),
     "vllm": text("The share of the GPU that the serving engine may use does not suffice."),
     "triton": text("A kernel needs more shared memory inside the GPU than there is."),
-    "triton.compile": text("A kernel could not be compiled; the text does not say why."),
+    "triton.compile_without_reason": _UNCOMPILED,
+    "triton.compile": _UNCOMPILED,
     "viewer": text("A snapshot or its viewer has a problem; memory is not concerned."),
     "story.checkpoint_no_grad": text("Checkpointing cuts off the gradients of its part."),
     "story": text("No error line; by what the text tells:"),

@@ -14,10 +14,12 @@ from memtrack.diagnosis.reading.signs import signs
 from memtrack.diagnosis.reading.sizes import is_unknown, to_bytes
 from memtrack.diagnosis.reading.wording import Wording
 from memtrack.diagnosis.reading.wordings_device import DEVICE
+from memtrack.diagnosis.reading.wordings_engines import ENGINES
 from memtrack.diagnosis.reading.wordings_host import OUTSIDE
+from memtrack.diagnosis.reading.wordings_libraries import LIBRARY
 from memtrack.diagnosis.reading.wordings_notmemory import NOT_MEMORY
 
-WORDINGS: Sequence[Wording] = (*DEVICE, *OUTSIDE, *NOT_MEMORY)
+WORDINGS: Sequence[Wording] = (*DEVICE, *LIBRARY, *OUTSIDE, *ENGINES, *NOT_MEMORY)
 _CLASS = re.compile(
     r"([A-Za-z_][\w.:]*(?:Error|Exception|Warning|OutOfResources|OutOfMemory|Interrupt))['\"]?\s?[:(]"
 )

@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import re
 
+_DEVICE = r"\b(?:gpus?|cuda|nvidia|rtx|[abhlvpt]\d{2,3})\b"
+_AMOUNT = r"\b\d+(?:\.\d+)? ?[mg]i?b\b"
 _SIGNS: dict[str, str] = {
-    "memory": r"memory|\boom\b|vram|\bram\b|显存|内存",
+    "memory": r"memory|\boom\b|vram|\bram\b|显存|内存|"
+    + _DEVICE
+    + r".*"
+    + _AMOUNT
+    + "|"
+    + _AMOUNT
+    + r".*"
+    + _DEVICE,
     "grows": r"\bgrow(?:s|ing|th)|\bincreas(?:es|ing)|\bleak|\baccumulat|\bexplod|\bris(?:es|ing)\b|"
     r"without limit|after some (?:batches|steps|epochs|iterations)|每[步轮]|增长|泄漏|越来越",
     "evaluation": r"\bvalidation\b|\bevaluat|\beval\b|\binference\b|验证|推理",
     "no_grad": r"\bno_grad\b|inference_mode",
     "retained_graph": r"retain_graph|create_graph",
-    "cuda_graphs": r"reduce-overhead|max-autotune|cuda ?-?graphs?\b|cudagraph",
+    "cuda_graphs": r"reduce-overhead|max-autotune|cuda ?-?graphs?\b|cudagraph|graph per .{0,20}shape",
+    "jumps": r"\bjumps?\b|\bspikes?\b|\bsuddenly\b|only (?:on|for|with) some|突然",
+    "import": r"\bimport\b",
     "recompiles": r"cache_size_limit|recompile_limit|\brecompil",
     "autotune": r"\bautotun",
     "hooks": r"\bhooks?\b",

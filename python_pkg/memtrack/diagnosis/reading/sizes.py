@@ -9,6 +9,9 @@ SIZE = r"(\d+(?:\.\d+)?)(bytes?|[kmgtpe]i?b|b(?![a-z]))"
 COUNT = r"(\d+)()"
 """A whole number of bytes that is printed without a unit."""
 
+GROUPED = r"(\d[\d,]*)(bytes)"
+"""A whole number of bytes with commas between its thousands."""
+
 UNKNOWN = 1 << 64
 """2^64: what is printed where NVML could not tell, where no limit is set, or for a negative size."""
 _NEAR_UNKNOWN = UNKNOWN - (1 << 40)
@@ -25,7 +28,7 @@ def to_bytes(number: str, unit: str) -> int:
     (33683281019, 1048576, 0)
     """
     power = _POWERS.get(unit[:1].lower(), 0)
-    exact = Decimal(number) * (1 << (10 * power))
+    exact = Decimal(number.replace(",", "")) * (1 << (10 * power))
     return int(exact.to_integral_value(rounding=ROUND_HALF_EVEN))
 
 

@@ -13,12 +13,14 @@ MOST_LINES, MOST_CHARACTERS = 30, 4000
 """Longer texts are logs, and a log without an error line tells no story."""
 
 _USED_OF_TOTAL = re.compile(SIZE + r"/" + SIZE + r"(?!s)")
+_USED = re.compile(SIZE + r"(?:ofan?[a-z0-9]{2,8})?(?:is|are)?used")
 _FIGURES = {
     "allocated": re.compile(r"(?<!un)allocated(?:peak)?[:=]?" + SIZE),
     "reserved": re.compile(r"reserved(?:peak)?[:=]?" + SIZE),
-    "device_used": re.compile(r"deviceused[:=]?" + SIZE),
+    "device_used": re.compile(r"(?:deviceused|takes|occupies)[:=]?" + SIZE),
 }
 _ABOUT_MEMORY = frozenset({"memory", "viewer", "leftover", "recompiles", "cuda_graphs", "half"})
+_ON_DEVICE = frozenset({"memory", "recompiles", "cuda_graphs", "half"})
 
 
 def story(flat: Flat) -> Failure | None:
@@ -34,7 +36,7 @@ def story(flat: Flat) -> Failure | None:
     return Failure(
         kind="viewer" if viewer else "story",
         wording="story.viewer" if viewer else "story",
-        device_memory=not viewer and not host,
+        device_memory=bool(numbers or found & _ON_DEVICE) and not viewer and not host,
         severity=Severity.SYMPTOM,
         numbers=numbers,
         message=flat.words[:400],
@@ -49,6 +51,9 @@ def figures(squeezed: str) -> dict[str, int]:
     if match is not None:
         found["device_used"] = to_bytes(match[1], match[2])
         found["device_total"] = to_bytes(match[3], match[4])
+    match = _USED.search(squeezed)
+    if match is not None:
+        found.setdefault("device_used", to_bytes(match[1], match[2]))
     for name, search in _FIGURES.items():
         match = search.search(squeezed)
         if match is not None:

@@ -73,6 +73,8 @@ _TABLE: Sequence[tuple[frozenset[str], str, float]] = (
     (frozenset({"logits"}), "logits_or_attention_quadratic", 0.45),
     (frozenset({"attention"}), "logits_or_attention_quadratic", 0.45),
     (frozenset({"boxes"}), "huge_input_or_boxes", 0.45),
+    (frozenset({"jumps"}), "huge_input_or_boxes", 0.4),
+    (frozenset({"import", "memory"}), "other_process_or_framework", 0.35),
     (frozenset({"adapters"}), "checkpointing_or_peft", 0.4),
     (frozenset({"half"}), "dtype_fp32_load", 0.5),
     (frozenset({"loading"}), "dtype_fp32_load", 0.4),

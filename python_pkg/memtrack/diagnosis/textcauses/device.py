@@ -31,6 +31,22 @@ def weigh_device(failure: Failure, scores: Scores) -> None:
     _full(said, scores, limited=limited)
 
 
+def weigh_told(failure: Failure, scores: Scores) -> None:
+    """Weigh figures that a story tells: what the device has in use against what PyTorch has."""
+    used = failure.numbers.get("device_used")
+    own = failure.numbers.get("reserved", failure.numbers.get("allocated"))
+    if used is None or own is None or used - own < max(2 * GIB, used // 2):
+        return
+    line = text(
+        "{used} of the device is in use, and PyTorch has {own} of it.",
+        used=format_bytes(used),
+        own=format_bytes(own),
+    )
+    scores.add("memory_outside_allocator", 0.45, line)
+    scores.add("other_process_or_framework", 0.4, line)
+    scores.add("cuda_graph_memory", 0.25)
+
+
 def _limit(said: Figures, scores: Scores) -> bool:
     """Tell whether a limit of this process refused."""
     if said.allowed is None:

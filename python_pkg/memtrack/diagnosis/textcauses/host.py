@@ -95,7 +95,7 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
             ),
         ),
     ),
-    "triton.compile": (
+    "triton.compile_without_reason": (
         Candidate("unknown", 0.45),
         Candidate(
             "capacity",
@@ -105,6 +105,10 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
                 " error."
             ),
         ),
+    ),
+    "triton.compile": (
+        Candidate("unknown", 0.45),
+        Candidate("not_oom_hardware_driver_env", 0.3),
     ),
     "viewer": (
         Candidate(

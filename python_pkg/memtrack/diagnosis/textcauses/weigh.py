@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtrack.diagnosis.diagnosis import SURE, Cause
 from memtrack.diagnosis.reading import Failure, Reading, Severity
 from memtrack.diagnosis.textcauses.around import weigh_frames, weigh_words
-from memtrack.diagnosis.textcauses.device import weigh_device
+from memtrack.diagnosis.textcauses.device import weigh_device, weigh_told
 from memtrack.diagnosis.textcauses.host import HOST_CAUSES
 from memtrack.diagnosis.textcauses.libraries import LIBRARY_CAUSES
 from memtrack.diagnosis.textcauses.mps import weigh_mps
@@ -29,6 +29,8 @@ def text_causes(failure: Failure, reading: Reading | None = None) -> list[Cause]
     if failure.kind.endswith("_oom") or failure.kind in ("cuda_malloc_async", "third_party"):
         _by_figures(failure, scores)
     told = failure.severity is Severity.SYMPTOM
+    if told:
+        weigh_told(failure, scores)
     if failure.device_memory:
         weigh_frames(failure, scores)
     if failure.kind not in ("not_oom", "vllm", "triton"):

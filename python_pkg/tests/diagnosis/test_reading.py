@@ -1,0 +1,193 @@
+"""Texts to failures: wordings one by one, logs with several errors, and logs without end."""
+
+import tracemalloc
+
+import pytest
+
+from memtrack.diagnosis.reading import Severity, read_lines, read_text
+from memtrack.units import GIB, KIB, MIB
+
+OLD = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 30.00 MiB (GPU 1; 10.00 GiB total capacity;"
+    " 8.50 GiB already allocated; 12.00 MiB free; {last})"
+)
+SENTENCES = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 2 has a total"
+    " capacity of 24.00 GiB of which 512.00 MiB is free. Process 77 has 2.00 GiB memory in use."
+    " Including non-PyTorch memory, this process has 21.50 GiB memory in use. Of the allocated memory"
+    " 20.00 GiB is allocated by PyTorch, and 256.00 MiB is reserved by PyTorch but unallocated."
+)
+
+
+def only(text):
+    (failure,) = read_text(text).failures
+    return failure
+
+
+def test_cached_was_the_unused_part_and_reserved_includes_what_is_allocated():
+    before = only(OLD.format(last="100.00 MiB cached"))
+    assert before.numbers["cached"] == before.numbers["reserved_unallocated"] == 100 * MIB
+    assert "reserved" not in before.numbers
+    after = only(OLD.format(last="9.00 GiB reserved in total by PyTorch"))
+    assert after.numbers["reserved"] == 9 * GIB
+    assert (after.device, after.exception) == (1, "RuntimeError")
+
+
+def test_sentences_with_processes_in_any_order():
+    failure = only(SENTENCES)
+    assert failure.numbers == {
+        "requested": 3 * GIB // 2,
+        "total": 24 * GIB,
+        "free": 512 * MIB,
+        "process": 43 * GIB // 2,
+        "allocated": 20 * GIB,
+        "reserved_unallocated": 256 * MIB,
+    }
+    assert [(one.pid, one.bytes) for one in failure.processes] == [(77, 2 * GIB)]
+    assert failure.device == 2
+    assert failure.message == SENTENCES
+
+
+@pytest.mark.parametrize("shown", ["17179869184.00 GiB", "17179869183.95 GiB"])
+def test_sizes_of_2_to_the_64_are_no_sizes(shown):
+    failure = only(
+        SENTENCES.replace("2.00 GiB memory", f"{shown} memory").replace("1.50 GiB.", f"{shown}.")
+    )
+    assert "requested" not in failure.numbers
+    assert set(failure.sentinels) == {"requested", "process"}
+    assert failure.processes[0].bytes == -1
+
+
+def test_a_message_that_ends_after_gpu_is_read():
+    failure = only(
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU "
+    )
+    assert failure.numbers == {"requested": 2 * GIB}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "numbers"),
+    [
+        ("CUDA out of memory : tried to allocate 512.00 Gib (only 10.00 Gib free)", "cuda_oom",
+         {"requested": 512 * GIB, "free": 10 * GIB}),
+        (("MLU out of memory. Tried to allocate 64.00 MiB (MLU 0; 8.00 GiB total capacity; 7.00 GiB"
+         " already allocated; 0 bytes free; 7.50 GiB reserved in total by PyTorch)"), "mlu_oom",
+         {"requested": 64 * MIB, "total": 8 * GIB, "allocated": 7 * GIB, "free": 0,
+          "reserved": 15 * GIB // 2}),
+        ("Invalid buffer size: 21.50 GB", "mps_oom", {"requested": 43 * GIB // 2}),
+        ("Could not allocate tensor with 4096 bytes. There is not enough GPU video memory available!",
+         "directml_oom", {"requested": 4096}),
+        (("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 1.50 GiB for an array with"
+         " shape (1,) and data type float64"), "host", {"requested": 3 * GIB // 2}),
+        ("Out of memory: Killed process 31 (python) total-vm:9kB, anon-rss:2048kB, file-rss:1kB",
+         "host", {"process": 2048 * KIB}),
+        ("NCCL WARN Cuda failure 2 'out of memory'\nNCCL WARN Failed to CUDA calloc 6291456 bytes",
+         "nccl", {"requested": 6291456}),
+        (("ValueError: Free memory on device cuda:1 (10.00/24.00 GiB) on startup is less than desired GPU"
+         " memory utilization (0.9, 21.50 GiB)."), "vllm",
+         {"free": 10 * GIB, "total": 24 * GIB, "desired": 43 * GIB // 2}),
+        (("cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 2,048"
+         " bytes)."), "third_party", {"requested": 1024, "allocated": 2048}),
+        (("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate"
+         " 4096 bytes."), "third_party", {"requested": 4096}),
+        ("Exception: CUresult error result=2 file=csrc/x.cpp func=cu_mem_create", "cuda_driver", {}),
+        ("RuntimeError: unable to mmap 8192 bytes from file </torch_1_2>: Cannot allocate memory (12)",
+         "shm_bus_error", {"requested": 8192}),
+        ("E: NvMapMemAllocInternalTagged: 1075072515 error 12", "jetson", {}),
+        (("RuntimeError: cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling"
+         " `cusolverDnCreate(handle)`"), "cusolver", {}),
+    ],
+)  # fmt: skip
+def test_other_wordings(text, kind, numbers):
+    failure = read_text(text).first
+    assert (failure.kind, failure.numbers) == (kind, numbers)
+
+
+def test_the_kernel_log_is_no_message_of_cuda():
+    reading = read_text("[ 12.345678] Out of memory: Killed process 31 (python)")
+    assert {one.kind for one in reading.failures} == {"host"}
+
+
+def test_the_first_cause_comes_before_its_consequences():
+    reading = read_text(
+        "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+        "RuntimeError: !handles_.at(i) INTERNAL ASSERT FAILED at x.cpp:487\n"
+        "exits with return code = -9\n"
+    )
+    assert [one.kind for one in reading.failures] == ["cuda_oom", "cuda_driver", "host"]
+    assert reading.first.kind == "cuda_oom"
+
+
+def test_a_warning_gives_way_to_what_ended_the_run():
+    attempt = (
+        "[W922 05:15:28.1 CUDACachingAllocator.cpp:9] memory allocation failed with OOM on device 0"
+        " while trying to allocate 4096 bytes (free: 1024, total: 8192)."
+    )
+    alone = read_text(attempt)
+    assert alone.first.numbers == {"requested": 4096, "free": 1024, "total": 8192}
+    assert (alone.first.kind, alone.first.severity) == ("not_oom", Severity.WARNING)
+    assert read_text(f"{attempt}\n{SENTENCES}").first.kind == "cuda_oom"
+
+
+def test_equal_messages_are_counted_and_source_lines_are_no_errors():
+    reading = read_text(f'{SENTENCES}\n    if "out of memory" in str(error):\n{SENTENCES}\n')
+    assert [one.count for one in reading.failures] == [2]
+    source = read_text('    if "CUDA out of memory" in str(error):\n')
+    assert all(one.severity is Severity.SYMPTOM for one in source.failures)
+
+
+def test_frames_of_python_and_of_a_notebook():
+    python = only(
+        "Traceback (most recent call last):\n"
+        '  File "/home/me/train.py", line 12, in main\n'
+        "    loss.backward()\n"
+        '  File "/usr/lib/python3/site-packages/torch/_tensor.py", line 5, in backward\n'
+        f"{SENTENCES}"
+    )
+    assert [(one.path, one.line, one.function) for one in python.frames] == [
+        ("/home/me/train.py", 12, "main"),
+        ("/usr/lib/python3/site-packages/torch/_tensor.py", 5, "backward"),
+    ]
+    assert python.frames[0].source == "loss.backward()"
+    notebook = only(f"Cell In[3], line 7\n----> 7 optimizer.step()\n\n{SENTENCES}")
+    assert [(one.path, one.line) for one in notebook.frames] == [("Cell In[3]", 7)]
+
+
+def test_the_last_error_is_told_where_none_is_of_memory():
+    reading = read_text("Traceback (most recent call last):\n  x\nValueError: no luck\nbye\n")
+    assert (reading.first, reading.last_error) == (None, "ValueError: no luck")
+
+
+def test_a_log_of_any_length_is_read_once_with_bounded_memory():
+    lines = 60_000
+
+    def log():
+        for number in range(lines):
+            yield f"INFO step {number} loss 0.5 and some more words that fill the line up\n"
+            if number == 41_234:
+                yield from (f"{line}\n" for line in SENTENCES.split(". "))
+
+    tracemalloc.start()
+    reading = read_lines(log())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reading.lines == lines + len(SENTENCES.split(". "))
+    (failure,) = reading.failures
+    assert failure.line == 41_236
+    assert failure.numbers["requested"] == 3 * GIB // 2
+    assert peak < 8 * MIB
+
+
+def test_a_line_without_end_is_read_in_pieces():
+    reading = read_text("x" * 100_000 + SENTENCES + "y" * 100_000)
+    assert reading.first.numbers["total"] == 24 * GIB
+
+
+def test_many_different_messages_keep_the_first_and_the_last():
+    texts = [
+        OLD.replace("30.00", f"{index}.00").format(last="1.00 GiB cached") for index in range(2, 90)
+    ]
+    reading = read_text("\n".join(texts))
+    assert reading.failures[0].numbers["requested"] == 2 * MIB
+    assert reading.failures[-1].numbers["requested"] == 89 * MIB
+    assert len(reading.failures) + reading.left_out == len(texts)

@@ -1,0 +1,229 @@
+"""What texts make likely: causes and how sure, contradictions, and what a text cannot tell."""
+
+import pytest
+
+from memtrack.diagnosis.diagnosis import SURE
+from memtrack.diagnosis.explain import explain_text
+from memtrack.units import GIB, MIB
+
+SENTENCE = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {requested}. GPU 0 has a total"
+    " capacity of {total} of which {free} is free. {more}Of the allocated memory {allocated} is allocated"
+    " by PyTorch, and {idle} is reserved by PyTorch but unallocated. If reserved but unallocated memory is"
+    " large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+)
+GUIDE = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0; 23.69 GiB total capacity;"
+    " 19.82 GiB already allocated; 3.30 GiB free; 18.42 GiB reserved in total by PyTorch)"
+)
+
+
+def message(requested, total, free, allocated, idle, more=""):
+    return SENTENCE.format(
+        requested=requested, total=total, free=free, allocated=allocated, idle=idle, more=more
+    )
+
+
+def causes(text):
+    return {one.id: one.confidence for one in explain_text(text).causes}
+
+
+def first(text):
+    cause = explain_text(text).causes[0]
+    return cause.id, cause.confidence
+
+
+def test_a_limit_of_the_process_is_told_when_it_decided():
+    text = message(
+        "2.00 GiB", "48.00 GiB", "40.00 GiB", "4.00 GiB", "0 bytes", "5.00 GiB allowed; "
+    )
+    name, confidence = first(text)
+    assert name == "per_process_fraction_limit"
+    assert confidence >= SURE
+    shown = explain_text(text).causes[0].evidence[0].render()
+    assert shown == "This process may have 5.00 GiB; it holds 4.00 GiB and asked for 2.00 GiB more."
+
+
+def test_another_process_that_holds_most_of_the_device():
+    text = message(
+        "1.00 GiB", "80.00 GiB", "0.50 GiB", "5.00 GiB", "0 bytes",
+        "Including non-PyTorch memory, this process has 5.50 GiB memory in use. Process 9 has"
+        " 74.00 GiB memory in use. ",
+    )  # fmt: skip
+    name, confidence = first(text)
+    assert (name, confidence >= SURE) == ("other_process_or_framework", True)
+
+
+def test_the_only_process_in_a_container_is_this_one():
+    text = message(
+        "1.00 GiB", "24.00 GiB", "0.20 GiB", "22.80 GiB", "100.00 MiB",
+        "Process 9 has 23.50 GiB memory in use. ",
+    )  # fmt: skip
+    assert "other_process_or_framework" not in causes(text)
+    assert explain_text(text).needed.others is None
+
+
+def test_small_neighbours_are_contexts_of_ranks():
+    more = "".join(f"Process {pid} has 420.00 MiB memory in use. " for pid in (1, 2, 3))
+    more += "Including non-PyTorch memory, this process has 38.00 GiB memory in use. "
+    text = message("512.00 MiB", "40.00 GiB", "300.00 MiB", "37.00 GiB", "100.00 MiB", more)
+    assert first(text)[0] == "rank_device_mapping"
+
+
+def test_fragmentation_needs_idle_memory_whatever_the_hint_says():
+    little = message("8.00 GiB", "16.00 GiB", "3.00 GiB", "12.00 GiB", "200.00 MiB")
+    assert causes(little).get("fragmentation", 0) <= 0.1
+    much = message("2.00 GiB", "16.00 GiB", "0.50 GiB", "8.00 GiB", "6.00 GiB")
+    assert first(much)[0] == "fragmentation"
+
+
+@pytest.mark.parametrize("allocated", ["15.00 GiB", "14.00 GiB"])
+def test_a_full_device_may_be_a_leak_and_stays_a_possibility(allocated):
+    found = causes(message("1.00 GiB", "16.00 GiB", "0.10 GiB", allocated, "20.00 MiB"))
+    assert max(found, key=found.get) == "capacity"
+    assert max(found.values()) < SURE
+    assert {"graph_retention", "exception_traceback_or_stale_reference"} <= found.keys()
+
+
+def test_sizes_that_are_a_mistake():
+    absurd = message("65536.00 GiB", "24.00 GiB", "20.00 GiB", "1.00 GiB", "0 bytes")
+    assert first(absurd)[0] in ("huge_input_or_boxes", "integer_overflow_or_garbage_size")
+    assert "capacity" not in causes(absurd)
+    exabyte = "CUDA out of memory. Tried to allocate more than 1EB memory."
+    assert first(exabyte)[0] == "integer_overflow_or_garbage_size"
+    larger = message("40.00 GiB", "24.00 GiB", "20.00 GiB", "1.00 GiB", "0 bytes")
+    assert "capacity" not in causes(larger)
+    assert {"huge_input_or_boxes", "logits_or_attention_quadratic"} <= causes(larger).keys()
+
+
+def test_frames_point_but_prove_nothing():
+    frame = (
+        'Traceback (most recent call last):\n  File "/me/model.py", line 3, in forward\n    {}\n'
+    )
+    text = frame.format("weights = torch.softmax(scores, dim=-1)")
+    text += message("6.00 GiB", "24.00 GiB", "2.00 GiB", "15.00 GiB", "100.00 MiB")
+    diagnosis = explain_text(text)
+    found = {one.id: one.confidence for one in diagnosis.causes}
+    assert 0.4 <= found["logits_or_attention_quadratic"] < SURE
+    assert diagnosis.place.site == "/me/model.py:3"
+    pinned = frame.format("return tensor.pin_memory()") + "RuntimeError: CUDA error: out of memory"
+    assert explain_text(pinned).kind == "host_pinned"
+    assert not explain_text(pinned).device_memory
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("RuntimeError: CUDA error: device-side assert triggered", "not_oom_bad_index_or_int32"),
+        ("CUDA error: an illegal memory access was encountered", "not_oom_bad_index_or_int32"),
+        ("IndexError: index out of range in self", "not_oom_bad_index_or_int32"),
+        (
+            "NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus",
+            "not_oom_hardware_driver_env",
+        ),
+        ("NVRM: Xid (PCI:0000:01:00): 31, Ch 8, MMU Fault", "not_oom_bad_index_or_int32"),
+        (
+            "Failed to initialize NVML: Driver/library version mismatch",
+            "not_oom_hardware_driver_env",
+        ),
+        ("RuntimeError: storage has wrong size: expected -12 got 3", "not_oom_hardware_driver_env"),
+    ],
+)
+def test_errors_that_are_no_lack_of_memory(text, cause):
+    diagnosis = explain_text(text)
+    assert (diagnosis.kind, diagnosis.device_memory) == ("not_oom", False)
+    assert diagnosis.causes[0].id == cause
+    assert diagnosis.headline.render().startswith("Not out of memory: ")
+
+
+def test_after_an_assert_the_process_is_given_up():
+    diagnosis = explain_text("RuntimeError: CUDA error: device-side assert triggered")
+    assert diagnosis.advice[0].id == "restart_process"
+    assert "CUDA_LAUNCH_BLOCKING=1" in diagnosis.advice[0].code
+    assert diagnosis.checks[0].id == "blocking_launch"
+
+
+def test_the_guides_own_message_contradicts_itself():
+    diagnosis = explain_text(GUIDE)
+    assert diagnosis.numbers["reserved"] < diagnosis.numbers["allocated"]
+    said = [line.render() for line in diagnosis.contradictions]
+    assert said[0].startswith("Allocated (19.8 GiB) is more than reserved (18.4 GiB)")
+    assert said[1].startswith(
+        "The driver calls 3.30 GiB free, which is at least the request (512 MiB)"
+    )
+    assert "fragmentation" not in {one.id for one in diagnosis.causes}
+    assert diagnosis.needed.cached is None
+    assert diagnosis.needed.device_free == round(3.30 * GIB)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (message("1.00 GiB", "4.00 GiB", "0 bytes", "9.00 GiB", "1.00 MiB"), "more than the device has"),
+        (message("5.00 GiB", "4.00 GiB", "1.00 GiB", "1.00 GiB", "0 bytes"), "larger than the whole"),
+        (message("1.00 GiB", "4.00 GiB", "0 bytes", "2.00 GiB", "1.50 GiB"), "that is in no tensor"),
+        (
+            message(
+                "1.00 GiB", "4.00 GiB", "0 bytes", "3.00 GiB", "0 bytes",
+                "Process 3 has 17179869184.00 GiB memory in use. ",
+            ),
+            "2^64 bytes and no amount of memory",
+        ),
+        (
+            message(
+                "1.00 GiB", "8.00 GiB", "2.00 GiB", "3.00 GiB", "0 bytes",
+                "Including non-PyTorch memory, this process has 3.60 GiB memory in use."
+                " 3.50 GiB allowed; ",
+            ),
+            "the limit counts only PyTorch's allocator",
+        ),
+    ],
+)  # fmt: skip
+def test_contradictions_are_told(text, said):
+    assert any(said in line.render() for line in explain_text(text).contradictions)
+
+
+def test_sentinels_are_no_numbers():
+    more = "Process 3 has 17179869184.00 GiB memory in use. "
+    diagnosis = explain_text(
+        message("1.00 GiB", "4.00 GiB", "0 bytes", "3.00 GiB", "0 bytes", more)
+    )
+    assert all(number < 1 << 50 for number in diagnosis.numbers.values())
+    assert diagnosis.other_processes[0].bytes == -1
+
+
+def test_later_errors_are_told_as_consequences():
+    diagnosis = explain_text(
+        f"{GUIDE}\nRuntimeError: CUDA error: an illegal memory access was encountered\n{GUIDE}"
+    )
+    assert diagnosis.kind == "cuda_oom"
+    assert [line.render() for line in diagnosis.later] == [
+        "Not out of memory: a kernel read or wrote outside its memory (illegal access)."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "headline"),
+    [
+        ("", "No memory error found, and no other error either."),
+        ("all is well\n", "No memory error found, and no other error either."),
+        ("Traceback\nKeyError: 'x'\n", "No memory error found; the last error is: KeyError: 'x'"),
+    ],
+)
+def test_no_memory_error_is_said(source, headline):
+    diagnosis = explain_text(source)
+    assert (diagnosis.kind, diagnosis.headline.render()) == ("none", headline)
+    assert (diagnosis.causes, diagnosis.advice) == ((), ())
+
+
+def test_an_exception_is_read_with_what_it_came_from():
+    try:
+        try:
+            raise RuntimeError(GUIDE.removeprefix("RuntimeError: "))
+        except RuntimeError as error:
+            raise ValueError("the trainer gave up") from error
+    except ValueError as error:
+        diagnosis = explain_text(error)
+    assert diagnosis.kind == "cuda_oom"
+    assert diagnosis.needed.requested == 512 * MIB
+    assert diagnosis.place.site.startswith(__file__)
