@@ -13,7 +13,15 @@ _NEEDED = {
     "ipywidgets": ("widgets",),
     "pytest_jupyter": ("server",),
     "pynvml": ("devices",),
-    "hypothesis": ("allocator", "analysis", "exports", "recording", "reports", "readers"),
+    "hypothesis": (
+        "allocator",
+        "analysis",
+        "diagnosis/test_reading_properties.py",
+        "exports",
+        "recording",
+        "reports",
+        "readers",
+    ),
 }
 collect_ignore = [
     folder for package, folders in _NEEDED.items() if not find_spec(package) for folder in folders
