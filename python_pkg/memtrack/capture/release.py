@@ -7,8 +7,7 @@ reference cycles, and, where it helps another, the allocator's cache.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -28,6 +27,7 @@ from memtrack.capture.holders.roots import namespace
 from memtrack.capture.holders.search import LIMIT_S, search
 from memtrack.capture.holders.sharing import Sharing
 from memtrack.capture.holders.storages import Census, Found, storages_of
+from memtrack.capture.holders.walk import Walk
 from memtrack.diagnosis.holdings import Release, Step
 
 ERRORS, OUTPUTS, VARIABLES, CYCLES = "errors", "outputs", "variables", "cycles"
@@ -89,9 +89,8 @@ def _let_go(
     meters: list[_Meter] = []
     kept, values, notes = Kept(), [], []
     for device in devices:
-        with search(shell, device, limit_s) as walk:
-            others = (found for one in walk.unseen() for found in storages_of(one, device))
-            meters.append(_Meter(device, chain((held.found for held in walk.held), others)))
+        with search(shell, device, limit_s, everywhere=False) as walk:
+            meters.append(_Meter(device, walk))
             values += outputs_with_memory(walk, Sharing(walk))
             kept = kept_errors(shell, walk)
             notes = [CUT_SHORT] if walk.cut_short else []
@@ -111,9 +110,9 @@ def _let_go(
 class _Meter:
     """Measures on one device what each step has released."""
 
-    def __init__(self, device: torch.device, found: Iterable[Found]) -> None:
+    def __init__(self, device: torch.device, walk: Walk) -> None:
         self._device = device
-        self._census = Census(found)
+        self._census = Census(_storages(walk, device)) if _is_silent(device) else None
         self._alive = self._read()
         self.steps: list[Step] = []
 
@@ -124,8 +123,19 @@ class _Meter:
 
     def _read(self) -> int:
         """Return what is allocated where the allocator tells it, else what storages are alive."""
-        allocated = level_of(self._device).allocated
-        return allocated if allocated >= 0 else self._census.alive_bytes()
+        if self._census is not None:
+            return self._census.alive_bytes()
+        return level_of(self._device).allocated
+
+
+def _is_silent(device: torch.device) -> bool:
+    return level_of(device).allocated < 0
+
+
+def _storages(walk: Walk, device: torch.device) -> Iterator[Found]:
+    yield from (held.found for held in walk.held)
+    for tensor in walk.unseen():
+        yield from storages_of(tensor, device)
 
 
 def _drop(shell: Any, names: Sequence[str]) -> int:

@@ -16,21 +16,26 @@ LIMIT_S = 1.0
 """How long a search may take; a million objects are seen in less."""
 
 
-def search(shell: Any, device: torch.device, limit_s: float = LIMIT_S) -> Walk:
+def search(
+    shell: Any, device: torch.device, limit_s: float = LIMIT_S, everywhere: bool = True
+) -> Walk:
     """Return the finished walk from all names of the process. It is to be closed at once.
 
+    Without `everywhere` from what the notebook keeps alone: variables, outputs and errors.
     A `with` of a generator would stand among the running functions whose variables are looked at.
     """
     walk = Walk(device, time.perf_counter() + limit_s, roots.barriers(shell))
     try:
-        _search(walk, shell)
+        _search_notebook(walk, shell)
+        if everywhere:
+            _search_modules(walk, shell)
     except BaseException:
         walk.close()
         raise
     return walk
 
 
-def _search(walk: Walk, shell: Any) -> None:
+def _search_notebook(walk: Walk, shell: Any) -> None:
     """Models first, so that parameters are theirs and not their optimizer's."""
     models, others, optimizers = roots.variables(shell)
     for some in (models, others, optimizers):
@@ -38,6 +43,9 @@ def _search(walk: Walk, shell: Any) -> None:
     walk.users_end = len(walk.objects)
     walk.stage(roots.outputs(shell))
     walk.stage(roots.exceptions(shell))
+
+
+def _search_modules(walk: Walk, shell: Any) -> None:
     mine, theirs = roots.globals_of_modules()
     walk.stage(mine)
     walk.stage(roots.running_frames())
