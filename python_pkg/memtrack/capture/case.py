@@ -34,6 +34,7 @@ ENTRIES_EACH = 3
 SEARCH_S = 0.2
 """Seconds that the search for what old outputs hold may take."""
 _OF_CUDA = ("cuda_oom", "hip_oom")
+_OF_DRIVER = "cuda_error"
 _REFUSALS = (RuntimeError, AssertionError, AttributeError, ValueError)
 _DEVICE = re.compile(r"\b(?:GPU|device) (\d+)\b")
 
@@ -47,6 +48,11 @@ def case_of(
     """
     told = explain_text(text_of(error, names))
     place = _place_of(error, names)
+    if told.kind == _OF_DRIVER and told.device_memory and torch.cuda.is_initialized():
+        # The allocator had no part in it; what it and the device hold tells what was refused.
+        device = _asked(torch.cuda.current_device)
+        facts = None if device is None else live_facts(device, place=place)
+        return Case(told, place, -1 if device is None else device, facts)
     if told.kind not in _OF_CUDA or not torch.cuda.is_initialized():
         return Case(told, place)
     named = _device_in(told.message)
