@@ -1,11 +1,13 @@
 """Failures made on purpose on an H200, of which the cause is known: message, observer, snapshot."""
 
+import gzip
 import json
+import pickle
 import re
 from pathlib import Path
 
 from memtrack.diagnosis.evidence import LiveFacts, ProcessFact
-from memtrack.readers.torch_snapshot import read_snapshot
+from memtrack.readers.torch_snapshot import read_snapshot, recording_of
 
 FOLDER = Path(__file__).parent / "fixtures" / "oom"
 CAUSES = {
@@ -29,6 +31,13 @@ def case(name):
 
 def snapshot(name):
     return read_snapshot(FOLDER / f"{name}.pickle.gz")
+
+
+def without_history(name):
+    """What a process has that did not record its allocator: segments and blocks alone."""
+    with gzip.open(FOLDER / f"{name}.pickle.gz") as file:
+        found = pickle.load(file)  # noqa: S301 - written by us
+    return recording_of({**found, "device_traces": [[] for _ in found["device_traces"]]})
 
 
 def facts(name):

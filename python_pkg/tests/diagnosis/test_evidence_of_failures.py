@@ -1,7 +1,7 @@
 """Each failure made on an H200: its true cause is named first, with figures from its snapshot."""
 
 import pytest
-from oom_fixtures import CAUSES, TOTAL, facts, snapshot
+from oom_fixtures import CAUSES, TOTAL, facts, snapshot, without_history
 
 from memtrack.diagnosis.diagnosis import SURE
 from memtrack.diagnosis.evidence import explain_recording
@@ -148,6 +148,23 @@ def test_a_limit_is_told_with_what_the_device_had(explained):
     found = evidence(explained("fraction_limit"))
     assert "This process may hold 1.00 GiB" in found
     assert "the device has 139 GiB free" in found
+
+
+@pytest.mark.parametrize(
+    "name", ["leak_loss_graph", "backward_peak", "forward_activations", "optimizer_first_step"]
+)
+def test_without_a_history_a_leak_and_a_real_peak_are_not_told_apart(name):
+    found = explain_recording(None, without_history(name), 0, facts(name))
+    assert found.causes[0].id == "capacity"
+    assert found.causes[0].confidence < SURE
+    assert "no history tells" in evidence(found)
+    assert "grows_each_step" in [check.id for check in found.checks]
+
+
+@pytest.mark.parametrize("name", ["fragmentation", "dynamic_shapes"])
+def test_fragmentation_shows_without_a_history(name):
+    found = explain_recording(None, without_history(name), 0, facts(name))
+    assert (found.causes[0].id, found.causes[0].confidence) == ("fragmentation", 0.9)
 
 
 def test_headlines_read_well_in_both_languages(explained):

@@ -25,6 +25,7 @@ _PRINT_SIZES = Check(
 CHECKS: Mapping[str, Sequence[Check]] = MappingProxyType(
     {
         "capacity": (
+            _GROWS_EACH_STEP,
             Check(
                 "where_at_the_peak",
                 text("Which layers and categories fill the peak"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memtrack.analysis.creep import LEAST_STEPS
 from memtrack.analysis.totals import alive, by_category, sum_by
 from memtrack.diagnosis.diagnosis import Cause
 from memtrack.diagnosis.evidence.origins import kinds_of_allocations
@@ -20,6 +21,10 @@ FULL = 0.75
 MOST_PARTS = 4
 LEAST_SHARE = 0.05
 GREW = 1.5
+UNSEEN = 0.55
+"""How sure it can be where a leak is not excluded."""
+MUCH = 0.3
+"""Of what is in use: with so much older than the recording, what was left behind may be in it."""
 TOO_MANY_TIMES = 4
 """The room: a request of more is no question of how much work there is."""
 
@@ -43,7 +48,21 @@ def capacity(now: Situation) -> Cause | None:
     if confidence is None:
         return None
     lines = [*_sums(now, most), *_no_gaps(now), *_phase_lines(now), *_made_of(now), *_grew(now)]
+    if _past_is_unknown(now) and now.allocated:
+        confidence = min(confidence, UNSEEN)
+        lines.append(text("Whether it was kept from earlier steps is not known: no history tells"))
     return Cause("capacity", confidence, title("capacity"), lines)
+
+
+def _past_is_unknown(now: Situation) -> bool:
+    """Tell whether much of what is in use may have been left by steps that nobody saw."""
+    if now.passes.count > LEAST_STEPS:
+        return False
+    table = now.data.allocations
+    rows = alive(now.data, now.device, now.cut)
+    unnamed = np.isin(table["category"][rows], (Category.UNKNOWN, Category.OTHER))
+    older = int(table["bytes"][rows[(table["start"][rows] < 0) & unnamed]].sum())
+    return not len(table) or older > MUCH * now.allocated
 
 
 def _how_sure(now: Situation, most: int | None) -> float | None:

@@ -22,8 +22,8 @@ FLOAT32 = 4
 
 def absurd(now: Situation) -> Cause | None:
     """A request of several whole devices is a mistake in a shape, or a number that overflowed."""
-    asked, total = now.requested, now.total
-    if asked is None:
+    asked, total = now.requested or now.needed, now.total
+    if not asked:
         return None
     if total is None:
         if asked < NO_DEVICE_HAS:
@@ -54,9 +54,9 @@ def _absurd(asked: int, confidence: float, lines: list[Text]) -> Cause:
 
 def quadratic(now: Situation) -> Cause | None:
     """One tensor that takes a good part of the memory, made where attention or logits are."""
-    asked, room = now.requested, now.limit or now.total
+    asked, room = now.requested or now.needed, now.limit or now.total
     word = QUADRATIC.search(names_around(now))
-    if asked is None or room is None or word is None or asked < QUADRATIC_SHARE * room:
+    if not asked or room is None or word is None or asked < QUADRATIC_SHARE * room:
         return None
     lines = (
         text(
