@@ -101,6 +101,7 @@ def pending_blocks(data: RecordingData, device: int, cut: int) -> Array:
     events = data.events
     done = np.flatnonzero(events["kind"][cut:] == EventKind.FREE_COMPLETED) + cut
     rows = events["allocation"][done]
+    rows = rows[rows >= 0]
     table = data.allocations
-    waiting = (rows >= 0) & (table["device"][rows] == device) & (table["end"][rows] < cut)
+    waiting = (table["device"][rows] == device) & (table["end"][rows] < cut)
     return np.asarray(rows[waiting])

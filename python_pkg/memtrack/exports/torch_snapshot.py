@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,16 @@ from typing import Any
 import numpy as np
 
 from memtrack.allocator.seed import segment_addresses
+from memtrack.errors import UsageError
 from memtrack.exports.layout import HeldBlock, HeldSegment, Layout, layout_of
+from memtrack.i18n import text
 from memtrack.recording.categories import Category, EventKind, PhaseKind
 from memtrack.recording.data import RecordingData
 from memtrack.recording.store import written_whole
 
 PROTOCOL = 4
 SUFFIX = ".pickle"
+_PACKED = (".gz", ".xz", ".bz2", ".zst", ".zip")
 
 _ACTIONS = {
     EventKind.SEGMENT_ALLOC: "segment_alloc",
@@ -38,9 +41,17 @@ Entry = dict[str, Any]
 def write_snapshot(data: RecordingData, path: str | os.PathLike[str]) -> Path:
     """Write `data` as a pickle and return its path; `.pickle` is added where there is no ending.
 
-    Raises OSError as the system gives it (no space, no permission); the target is then unchanged.
+    Raises UsageError for a name that promises a packed file, OSError as the system gives it (no space,
+    no permission); the target is then unchanged.
     """
     target = Path(path)
+    if target.suffix in _PACKED:
+        raise UsageError(
+            text(
+                "Snapshots are written unpacked: {ending} would not be true.", ending=target.suffix
+            ),
+            text("Did you mean '{word}'?", word=str(target.with_suffix(""))),
+        )
     if not target.suffix:
         target = target.with_name(target.name + SUFFIX)
     snapshot = snapshot_of(data)
@@ -117,6 +128,7 @@ class _Trace:
         self._segments = segment_addresses(data, device)
         began = zip(*(data.segments[name].tolist() for name in ("start", "stack")), strict=True)
         self._segment_stacks = {start: stack for start, stack in began if stack >= 0}
+        self._failed_last, self._failed_stack = _last_failure(data, device)
         allocations = data.allocations
         self._addresses = layout.addresses.tolist()
         self._sizes = layout.sizes.tolist()
@@ -182,7 +194,10 @@ class _Trace:
         event = self._data.events.row(row)
         action, size = _ACTIONS[kind], event["bytes"]
         if kind == EventKind.OOM:  # its address is what the device had free
-            yield {"action": action, "device_free": event["address"], "size": size, **common}
+            entry = {"action": action, "device_free": event["address"], "size": size, **common}
+            if row == self._failed_last:
+                entry["frames"] = self._frames.of(self._failed_stack)
+            yield entry
         elif not self._layout.made_up:
             address = self._segments.get(row, event["address"])
             entry = {"action": action, "addr": address, "size": size, **common}
@@ -197,6 +212,17 @@ class _Trace:
             # Where there are categories memory_viz fails unless one of them is this.
             entry["category"] = Category.UNKNOWN.id
         return entry
+
+
+def _last_failure(data: RecordingData, device: int) -> tuple[int, int]:
+    """Return the event of the last request that failed and the stack it came from, -1 for unknown."""
+    events = data.events
+    failed = np.flatnonzero((events["kind"] == EventKind.OOM) & (events["device"] == device))
+    told = data.facts.extra.get("failures")
+    found = told.get(str(device)) if isinstance(told, Mapping) else None
+    stack = found.get("stack") if isinstance(found, Mapping) else None
+    known = isinstance(stack, int) and 0 <= stack < len(data.stacks)
+    return int(failed[-1]) if len(failed) else -1, stack if known else -1
 
 
 def _categories(data: RecordingData) -> list[str]:

@@ -20,10 +20,13 @@ from memtrack.readers.held import Segments, read_segments
 from memtrack.readers.lives import Pairs, in_turns, pair
 from memtrack.readers.stacks import FrameReader
 from memtrack.readers.trace import Trace, read_trace, whole
+from memtrack.recording.categories import EventKind
 from memtrack.recording.tables import Array
 
 LATEST_US = 1 << 52
 """Microseconds since the epoch, in the year 2112: later times are damage, and would leave int64."""
+LARGEST_REQUEST = 1 << 62
+"""Bytes: a request that failed may have been for more than any memory, and is rounded up later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ def _events(trace: Trace, pairs: Pairs, charged: Array) -> dict[str, Array]:
     row = pairs.allocation
     size = trace.size.copy()
     size[has_block] = charged[row[has_block]]
+    failed = trace.kind == EventKind.OOM
+    size[failed] = np.minimum(size[failed], LARGEST_REQUEST)
     stream = trace.stream.copy()
     stream[has_block] = pairs.stream[row[has_block]]
     return {

@@ -25,7 +25,7 @@ from memtrack.readers.stacks import FrameReader
 from memtrack.readers.trace import NotASnapshot
 from memtrack.readers.unpickle import collector_off, load_plain
 from memtrack.recording import Facts, Notice, RecordingBuilder, RecordingData, Table
-from memtrack.recording.data import LARGEST_TOTAL
+from memtrack.recording.data import LARGEST_TOTAL, total_bytes
 
 __all__ = ["DeviceHistory", "FrameReader", "device_history", "read_snapshot", "recording_of"]
 
@@ -132,7 +132,7 @@ def _recording(snapshot: dict[str, Any], path: Path) -> RecordingData:
 
 def _refuse_impossible(tables: dict[str, Table], path: Path) -> None:
     for table in tables.values():
-        if float(table["bytes"].sum(dtype="f8")) >= LARGEST_TOTAL:
+        if total_bytes(table) >= LARGEST_TOTAL:
             raise UnreadableFile(text("{path} has sizes beyond all memory.", path=path))
 
 

@@ -100,9 +100,10 @@ def _read_mixed(mixed: MixedTrace, frames: FrameReader) -> Trace:
     cut, others = mixed.cut, mixed.others
     stacks = np.array([*map(frames.stack, cut.frames), -1], dtype=np.int32)
     below = np.uint64((1 << 63) - 1)
+    kinds = _kinds(others)
     columns = {
-        "kind": (_RUN_KINDS[cut.action], _kinds(others)),
-        "address": (cut.addr, column(others, "addr", "u8")),
+        "kind": (_RUN_KINDS[cut.action], kinds),
+        "address": (cut.addr, _addresses(others, kinds)),
         "size": (np.minimum(cut.size, below), column(others, "size", "i8")),
         "time_us": (np.minimum(cut.time_us, below), column(others, "time_us", "i8")),
         "stream": (np.minimum(cut.stream, below), column(others, "stream", "i8")),
@@ -143,7 +144,7 @@ class _Reader:
 
     def take(self, chunk: Sequence[Entry]) -> None:
         kind = _kinds(chunk)
-        address = column(chunk, "addr", "u8")
+        address = _addresses(chunk, kind)
         places = _wanted(kind, address, self._last)
         if len(kind):
             self._last = int(kind[-1]), int(address[-1])
@@ -191,6 +192,14 @@ def _wanted(kind: Array, address: Array, last: tuple[int, int]) -> Array:
     if len(kind):
         wanted[0] &= (int(kind[0]), *last) != (_COMPLETED, _FREE, int(address[0]))
     return np.flatnonzero(wanted)
+
+
+def _addresses(entries: Sequence[Entry], kind: Array) -> Array:
+    """Return the address of each entry; of a request that failed what the device had free, bytes."""
+    found = column(entries, "addr", "u8")
+    for row in np.flatnonzero(kind == EventKind.OOM).tolist():
+        found[row] = whole(entries[row].get("device_free"))
+    return found
 
 
 def _kinds(chunk: Sequence[Entry]) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from memtrack.analysis import allocated
 from memtrack.analysis.device import DeviceAnalysis
+from memtrack.analysis.reserved import reserved
 from memtrack.analysis.sites import sites
 from memtrack.analysis.totals import sum_by
 from memtrack.i18n import Text, text
@@ -48,6 +49,21 @@ def moment_headline(analysis: DeviceAnalysis) -> Text:
     return text("Peak {peak}, event {event} of {events}", **values)
 
 
+def nothing_used(analysis: DeviceAnalysis) -> Text:
+    """Return the answer for a device on which nothing was ever in use: what failed, what is held."""
+    failure = out_of_memory(analysis)
+    if failure is not None:
+        return failure
+    data, device = analysis.data, analysis.device
+    held = reserved(data, device, np.arange(data.cuts + 1), allocated(data, device))
+    most = 0 if held is None else int(held.max())
+    if most:
+        return text(
+            "Nothing was in use; {bytes} is reserved by the allocator", bytes=format_bytes(most)
+        )
+    return text("No memory was seen on this device")
+
+
 def out_of_memory(analysis: DeviceAnalysis) -> Text | None:
     """Tell what was asked for when memory ran out last, where, and what there was."""
     data, device = analysis.data, analysis.device
@@ -65,10 +81,17 @@ def out_of_memory(analysis: DeviceAnalysis) -> Text | None:
     served = None if analysis.when_full is None else analysis.when_full.served
     if served is not None and served.is_fragmented:
         return text(
-            "{what}: {asked} was asked for with {in_use} in use; {free} was free in the allocator,"
-            " but no block of it larger than {largest}",
+            "{what}: {asked} was asked for with {in_use} in use; {free} was free in its pool of the"
+            " allocator, but no block of it larger than {largest}",
             free=format_bytes(served.free),
             largest=format_bytes(served.largest_free),
+            **values,
+        )
+    if free >= max(asked, 0 if served is None else served.from_device):
+        return text(
+            "{what}: {asked} was asked for with {in_use} in use, though the device had {free} free,"
+            " as where this process has a limit",
+            free=format_bytes(free),
             **values,
         )
     if free >= 0:

@@ -17,6 +17,7 @@ from memtrack.reports.outcome import (
     is_unstructured,
     largest_sites,
     moment_headline,
+    nothing_used,
     out_of_memory,
 )
 from memtrack.reports.words import PHASES, joined, literal, part_name
@@ -34,7 +35,7 @@ def headline(analysis: DeviceAnalysis) -> Text:
     """Return the answer in one line: how much, in which phase of which layer, in which step."""
     peak = analysis.peak
     if peak.bytes == 0:
-        return text("No memory was seen on this device")
+        return nothing_used(analysis)
     if is_unstructured(analysis):
         return moment_headline(analysis)
     values = {"peak": format_bytes(peak.bytes), "phase": PHASES[peak.phase], "step": peak.step + 1}
@@ -67,12 +68,11 @@ def _place(phase: str, layer: int) -> Text:
 
 def details(analysis: DeviceAnalysis) -> list[Text]:
     """Return the lines of evidence under the headline, the most telling first."""
-    failure = out_of_memory(analysis)
     if analysis.peak.bytes == 0:
-        return [] if failure is None else [failure]
+        return []
     rows = alive(analysis.data, analysis.device, analysis.peak.cut)
     found = (
-        failure,
+        out_of_memory(analysis),
         _shares(analysis),
         largest_sites(analysis, rows) if is_unstructured(analysis) else None,
         _large_tensors(analysis, rows),

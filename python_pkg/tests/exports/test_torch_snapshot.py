@@ -2,6 +2,7 @@
 
 import pickle
 import pickletools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from tape import Tape
 
 from memtrack.allocator.replay import recorded_reserved
 from memtrack.allocator.settings import MIB, Settings
+from memtrack.errors import UsageError
 from memtrack.exports import snapshot_of, write_snapshot
 from memtrack.readers.torch_snapshot import read_snapshot
 from memtrack.recording import Category, EventKind, PhaseKind
 
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "snapshots"
 OPCODES = {
     *[
         "APPEND",
@@ -287,6 +290,13 @@ def test_an_ending_is_added_where_there_is_none_and_a_failure_leaves_the_file(
     assert [path.name for path in tmp_path.iterdir()] == ["run.pickle"]
 
 
+@pytest.mark.parametrize("ending", [".gz", ".xz", ".zip"])
+def test_a_name_that_promises_a_packed_file_is_refused(tmp_path, ending):
+    with pytest.raises(UsageError, match=r"unpacked.*run\.pickle'\?$"):
+        write_snapshot(run_on_the_cpu(), tmp_path / f"run.pickle{ending}")
+    assert not list(tmp_path.iterdir())
+
+
 def _full(*_, **__):
     raise OSError(28, "No space left on device")
 
@@ -312,6 +322,22 @@ def test_stacks_are_read_again(make, tmp_path):
         for one in (data, again)
     ]
     assert stacks[0] == stacks[1]
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.gz")), ids=lambda path: path.name)
+def test_failures_are_read_again_with_their_line_and_what_was_free(path, tmp_path):
+    data = read_snapshot(path)
+    again = read_snapshot(write_snapshot(data, tmp_path / "run.pickle"))
+    assert _failures(again) == _failures(data)
+    assert bool(_failures(data)) == ((data.events["kind"] == EventKind.OOM).sum() > 0)
+
+
+def _failures(data):
+    told = data.facts.extra.get("failures", {})
+    return {
+        device: (found["device_free"], data.stack_frames(found["stack"]))
+        for device, found in told.items()
+    }
 
 
 def _peak(data):

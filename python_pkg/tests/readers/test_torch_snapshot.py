@@ -21,6 +21,7 @@ from memtrack.cli import main
 from memtrack.errors import UnreadableFile
 from memtrack.readers import open_recording, unpickle
 from memtrack.recording import EventKind
+from memtrack.reports import build_report
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "snapshots"
 PEAKS = {  # allocated_bytes.all.peak of the process that wrote the file
@@ -330,6 +331,29 @@ def test_an_empty_snapshot_says_how_to_get_a_full_one(tmp_path, empty):
 def test_sizes_beyond_all_memory_are_refused(tmp_path):
     entries = [{"action": "alloc", "addr": i, "size": 2**61, "stream": 0} for i in range(4)]
     assert "beyond all memory" in refusal(written(tmp_path, {"device_traces": [entries]}))
+
+
+@pytest.mark.parametrize("asked", [2**40, 2**56, 2**62 - 512, 2**62, 2**63 - 1, 2**70])
+def test_a_request_for_more_than_any_memory_is_a_failure_like_others(tmp_path, asked):
+    snapshot = a_run().snapshot()
+    allocated_before = allocated(open_recording(written(tmp_path, snapshot)), 0)
+    failed = {"action": "oom", "device_free": 1 << 30, "size": asked, "stream": 0}
+    snapshot["device_traces"][0] += [dict(failed), dict(failed)]
+    data = open_recording(written(tmp_path, snapshot))
+    check_recording(data)
+    events = data.events
+    assert events["bytes"][events["kind"] == EventKind.OOM].tolist() == [min(asked, 2**62)] * 2
+    assert allocated(data, 0).tolist() == [*allocated_before.tolist(), *[allocated_before[-1]] * 2]
+    build_report(data)
+
+
+@pytest.mark.parametrize("action", ["alloc", "free_requested", "free_completed", "segment_map"])
+def test_a_trace_of_a_single_event_has_a_report(tmp_path, action):
+    entry = {"action": action, "addr": 1 << 30, "size": 512, "stream": 0, "time_us": 1}
+    data = open_recording(written(tmp_path, {"device_traces": [[entry]]}))
+    assert data.cuts == 1
+    check_recording(data)
+    assert len(build_report(data).views) == 1
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])

@@ -18,6 +18,7 @@ from memtrack.reports.answertables import PHASE_NAMES, answer_tables
 from memtrack.reports.bounded import notebook_payload, payload_bytes
 from memtrack.reports.feweranswers import with_fewer_answers
 from memtrack.reports.memorymap import with_fewer_blocks
+from memtrack.units import format_bytes
 
 MIB = 1 << 20
 
@@ -112,8 +113,17 @@ class TestOutOfMemory:
         facts = dataclasses.replace(data.facts, extra=told)
         view = build_report(RecordingData(facts, data.strings, data.tables)).views[0]
         assert str(view.details[0]) == (
-            "Out of memory at train.py:1 step: 700 MiB was asked for with 42.0 MiB in use;"
-            " the device had 3.00 GiB free"
+            "Out of memory at train.py:1 step: 700 MiB was asked for with 42.0 MiB in use, though"
+            " the device had 3.00 GiB free, as where this process has a limit"
+        )
+
+    def test_a_device_that_was_full_is_not_called_limited(self):
+        data = snapshot(failed=700 * MIB)
+        told = {"failures": {"0": {"stack": -1, "device_free": 699 * MIB}}}
+        facts = dataclasses.replace(data.facts, extra=told)
+        view = build_report(RecordingData(facts, data.strings, data.tables)).views[0]
+        assert str(view.details[0]) == (
+            "Out of memory: 700 MiB was asked for with 42.0 MiB in use; the device had 699 MiB free"
         )
 
     @pytest.mark.parametrize(
@@ -139,16 +149,32 @@ class TestOutOfMemory:
         assert str(view.details[0]).startswith(
             "Out of memory: 30.0 MiB was asked for with 64.0 MiB in use; "
         )
-        assert "64.0 MiB was free in the allocator, but no block of it larger than 16.0 MiB" in str(
-            view.details[0]
+        assert (
+            "64.0 MiB was free in its pool of the allocator, but no block of it larger than 16.0 MiB"
+            in str(view.details[0])
         )
         assert reserved >= in_use
 
     def test_is_told_where_nothing_was_allocated_at_all(self):
         data = snapshot(lines=0, failed=16 << 40)
         text = render_text(build_report(data))
-        assert text.startswith("No memory was seen on this device\n  Out of memory: 16.0 TiB")
+        assert text.startswith("Out of memory: 16.0 TiB was asked for with 0 B in use\n")
         assert "▲" not in text
+
+    @pytest.mark.parametrize("asked", [1 << 55, 1 << 62])
+    def test_is_told_however_much_was_asked_for(self, asked):
+        report = build_report(snapshot(failed=asked))
+        line = str(report.views[0].details[0])
+        assert line.startswith(f"Out of memory: {format_bytes(asked)} was asked for")
+
+    def test_memory_that_is_held_though_nothing_is_in_use_is_not_called_none(self):
+        script = AllocatorScript()
+        script.device("cuda", 0, "GPU")
+        script.hold(1 << 30, 20 * MIB, older=True)
+        script.phase(PhaseKind.OTHER, 0)
+        view = build_report(script.build(source="allocator", evidence="opened")).views[0]
+        assert str(view.headline) == "Nothing was in use; 20.0 MiB is reserved by the allocator"
+        assert not view.details
 
 
 class TestSnapshots:
