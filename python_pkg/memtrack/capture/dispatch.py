@@ -41,9 +41,11 @@ class OperationWatch(TorchDispatchMode):
         return outputs
 
     def enter(self) -> None:
-        """Push the mode on the calling thread, once."""
-        _drop_inactive()
+        """Push the mode on the calling thread, once; not in backward, see `in_backward`."""
+        drop_inactive()
         self.active = True
+        if torch_api.in_backward():
+            return
         if self not in _pushed.stack:
             self.__enter__()  # type: ignore[no-untyped-call]
             _pushed.stack.append(self)
@@ -51,7 +53,7 @@ class OperationWatch(TorchDispatchMode):
     def leave(self) -> None:
         """Pop the mode, now if it is innermost, else when it has become so; until then it rests."""
         self.active = False
-        _drop_inactive()
+        drop_inactive()
 
 
 class _Pushed(threading.local):
@@ -64,8 +66,10 @@ class _Pushed(threading.local):
 _pushed = _Pushed()
 
 
-def _drop_inactive() -> None:
-    """Pop our modes that are innermost and no longer wanted."""
+def drop_inactive() -> None:
+    """Pop our modes that are innermost and no longer wanted; not in backward, see `in_backward`."""
+    if torch_api.in_backward():
+        return
     current = getattr(_python_dispatch, "_get_current_dispatch_mode", None)
     stack = _pushed.stack
     while stack and not stack[-1].active and (current is None or current() is stack[-1]):

@@ -12,17 +12,19 @@ from typing import Any
 import torch
 
 _Variable: Any = torch.autograd.Variable
+_Callback = Callable[[], None]
 
 
 class Engine:
     """Stands in for autograd's engine; whatever else is asked of it, the engine itself answers."""
 
     def __init__(
-        self, engine: Any, on_begin: Callable[[], None], on_end: Callable[[], None]
+        self, engine: Any, on_begin: _Callback, on_end: _Callback, on_over: _Callback
     ) -> None:
         self._engine = engine
         self._on_begin = on_begin
         self._on_end = on_end
+        self._on_over = on_over
 
     def run_backward(self, *args: Any, **kwargs: Any) -> Any:
         """Run a backward pass."""
@@ -31,17 +33,25 @@ class Engine:
             return self._engine.run_backward(*args, **kwargs)
         finally:
             self._on_end()
+            self._on_over()
+
+    def rest(self) -> None:
+        """Tell nothing any more, and hold on to nobody: whoever kept the stand-in may go on using it."""
+        self._on_begin = self._on_end = _nothing
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
 
 class BackwardWatch:
-    """Puts the stand-in in place and takes it away; recordings may nest and end in any order."""
+    """Puts the stand-in in place and takes it away; recordings may nest and end in any order.
 
-    def __init__(self, on_begin: Callable[[], None], on_end: Callable[[], None]) -> None:
-        self._on_begin = on_begin
-        self._on_end = on_end
+    `on_over` is called behind every backward pass that the stand-in has begun, also where the
+    recording has ended in its middle; it must not keep the recording alive.
+    """
+
+    def __init__(self, on_begin: _Callback, on_end: _Callback, on_over: _Callback) -> None:
+        self._callbacks = (on_begin, on_end, on_over)
         self._standing: Engine | None = None
 
     def start(self) -> bool:
@@ -49,7 +59,7 @@ class BackwardWatch:
         engine = getattr(_Variable, "_execution_engine", None)
         if engine is None or not hasattr(engine, "run_backward"):
             return False
-        self._standing = Engine(engine, self._on_begin, self._on_end)
+        self._standing = Engine(engine, *self._callbacks)
         _Variable._execution_engine = self._standing
         return True
 
@@ -58,6 +68,7 @@ class BackwardWatch:
         standing, self._standing = self._standing, None
         if standing is None:
             return
+        standing.rest()
         if _Variable._execution_engine is standing:
             _Variable._execution_engine = standing._engine
             return
@@ -67,3 +78,7 @@ class BackwardWatch:
                 above._engine = standing._engine
                 return
             above = above._engine
+
+
+def _nothing() -> None:
+    pass

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from memtrack.capture import torch_api
+from memtrack.capture import dispatch, saved, torch_api
 from memtrack.capture.dispatch import OperationWatch
 from memtrack.capture.engine import BackwardWatch
 from memtrack.capture.guard import Guard
@@ -33,7 +33,7 @@ class Probes:
         on_unpacked = _ignore if observer.follows_life else observer.unpacked
         self._saved = SavedTensors(around(observer.saved, otherwise=-1), around(on_unpacked))
         self._backward = BackwardWatch(
-            around(observer.backward_begins), around(observer.backward_ends)
+            around(observer.backward_begins), around(observer.backward_ends), _let_go
         )
         self._handles: list[RemovableHandle] = []
         self._module_handles: list[RemovableHandle] = []
@@ -92,6 +92,12 @@ class Probes:
         for handle in self._module_handles:
             handle.remove()
         self._module_handles.clear()
+
+
+def _let_go() -> None:
+    """Pop what could not be popped in the backward pass that is over."""
+    saved.drop_inactive()
+    dispatch.drop_inactive()
 
 
 def _ignore(call: int) -> None:

@@ -55,24 +55,33 @@ class SavedTensors:
     ) -> None:
         self._on_saved = on_saved
         self._on_unpacked = on_unpacked
+        # The same two objects each time: in backward older torch keeps them without owning them.
+        self.pair = (self.pack, self.unpack)
         self._outer: tuple[Any, Any] | None = None
         self._is_active = False
 
     def enter(self) -> bool:
-        """Push the hooks; False when saved-tensor hooks are disabled on this thread."""
-        _drop_inactive()
+        """Push the hooks; False in backward and where saved-tensor hooks are disabled on this thread."""
+        drop_inactive()
         if self._is_active:
             return True
+        if torch_api.in_backward():
+            if self in _pushed.stack:  # it was to go, and could not yet
+                self._activate()
+            return self._is_active
         self._outer = torch_api.top_saved_tensor_hooks()
         try:
-            torch_api.push_saved_tensor_hooks(self.pack, self.unpack)
+            torch_api.push_saved_tensor_hooks(*self.pair)
         except RuntimeError:
             return False
-        self._is_active = True
         _pushed.stack.append(self)
+        self._activate()
+        return True
+
+    def _activate(self) -> None:
+        self._is_active = True
         _active.add(id(self))
         graph.disable_saved_tensors_hooks = _stepping_aside
-        return True
 
     def leave(self) -> None:
         """Pop the hooks, now if they are innermost, else when they have become so."""
@@ -80,7 +89,7 @@ class SavedTensors:
         _active.discard(id(self))
         if not _active and graph.disable_saved_tensors_hooks is _stepping_aside:
             graph.disable_saved_tensors_hooks = _disable
-        _drop_inactive()
+        drop_inactive()
 
     def pack(self, tensor: torch.Tensor) -> Any:
         """Observe a tensor and return what autograd keeps in its place."""
@@ -124,8 +133,10 @@ def _innermost() -> SavedTensors | None:
     return ours if top is not None and top[0] == ours.pack else None
 
 
-def _drop_inactive() -> None:
-    """Pop our pairs that are innermost and no longer wanted."""
+def drop_inactive() -> None:
+    """Pop our pairs that are innermost and no longer wanted; not in backward, see `in_backward`."""
+    if torch_api.in_backward():
+        return
     while (ours := _innermost()) is not None and not ours.is_active:
         torch_api.pop_saved_tensor_hooks()
         _pushed.stack.pop()
@@ -146,7 +157,7 @@ def _stepping_aside(error_message: str) -> Iterator[None]:
             yield
     finally:
         for one in reversed(taken):
-            torch_api.push_saved_tensor_hooks(one.pack, one.unpack)
+            torch_api.push_saved_tensor_hooks(*one.pair)
             _pushed.stack.append(one)
 
 

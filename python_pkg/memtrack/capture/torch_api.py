@@ -51,6 +51,15 @@ caching_allocator_is_on: Callable[[], bool] = getattr(
 """Tell whether CUDA's caching allocator caches; True where it cannot be switched off at run time."""
 
 
+def in_backward() -> bool:
+    """Tell whether this thread is inside a backward pass.
+
+    Modes and hooks that are pushed or popped there are as before when it is over, since the engine
+    puts the state of the thread back; older versions put back even hooks that were freed meanwhile.
+    """
+    return graph_task_id() != NO_GRAPH_TASK
+
+
 def may_have_gradient(tensor: torch.Tensor) -> bool:
     """Tell whether asking for `tensor.grad` makes sense; of other tensors torch warns."""
     try:
