@@ -6,3 +6,4 @@ import './summary.css';
 import './layers.css';
 import './columnmenu.css';
 import './diagnosis.css';
+import './remedies.css';
