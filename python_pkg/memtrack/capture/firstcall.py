@@ -14,19 +14,21 @@ import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.utils import _python_dispatch
 
-from memtrack.capture import torch_api
+from memtrack.capture import backends, torch_api
 from memtrack.capture.recorder import Recorder
 
 _current_mode: Callable[[], Any] = getattr(
     _python_dispatch, "_get_current_dispatch_mode", lambda: None
 )
+_is_compiling: Callable[[], bool] = getattr(torch.compiler, "is_compiling", lambda: False)
 
 
 class FirstCall:
     """Calls `begin(recorder)` in the first call of a model on the main thread, which is recorded.
 
     `label` names the recording, `steps` ends it after that many. `failed` is told what of ours has failed instead. A call inside of what would lie under our hooks
-    and go before them, such as checkpointing or tracing, is not it.
+    and go before them, such as checkpointing, or of what writes the call down, such as tracing, a
+    CUDA graph and `torch.compile`, is not it.
     """
 
     def __init__(
@@ -49,6 +51,8 @@ class FirstCall:
             handle.remove()
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
+        if _is_compiling():  # what follows would become part of the user's compiled function
+            return
         if self._handle is None or not _may_begin():
             return
         self.stop()
@@ -62,7 +66,8 @@ class FirstCall:
 
 def _may_begin() -> bool:
     return (
-        threading.current_thread() is threading.main_thread()
+        not backends.is_capturing()
+        and threading.current_thread() is threading.main_thread()
         and not torch_api.is_tracing()
         and torch_api.top_saved_tensor_hooks() is None
         and _current_mode() is None

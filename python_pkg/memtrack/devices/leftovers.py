@@ -42,7 +42,7 @@ class DeviceProcess:
 
     `bytes` is all its memory on the device. `state` is `running`, `zombie`, `stopped` or `hidden`:
     not visible from here, as a process of the host is from a container. `command` is the command
-    line without secrets; of another user's process only its name. `age_s` is in seconds. `relation`
+    line without secrets, of another user's process only its name; `folder` is where it works. `age_s` is in seconds. `relation`
     is `self`, `child` (of this process) or `other`. `role` is `kernel`, `worker` (of a DataLoader),
     `rank` (of torchrun and the like) or "". `launcher` is the pid of what started a rank. `left` is
     `orphan` (its parent has ended and it does nothing), `idle` (for long) or "". `is_busy` is None
@@ -54,6 +54,7 @@ class DeviceProcess:
     state: str
     relation: str = OTHER
     command: str = ""
+    folder: str = ""
     user: str = ""
     is_own_users: bool = False
     age_s: float | None = None
@@ -131,6 +132,7 @@ def _described(
         state=state_of(process),
         relation=_relation(is_self, is_child),
         command=commandlines.shown(arguments) if is_own and arguments else told(process.name, ""),
+        folder=told(process.cwd, "") if is_own else "",
         user=user,
         is_own_users=is_own,
         age_s=age_s,

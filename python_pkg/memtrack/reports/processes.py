@@ -6,13 +6,14 @@ command is for the reader to run.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from memtrack.devices import commandlines
 from memtrack.devices.ending import Ending, may_end
-from memtrack.devices.leftovers import CHILD, HIDDEN, SELF, DeviceProcess
+from memtrack.devices.leftovers import CHILD, HIDDEN, OTHER, SELF, DeviceProcess
 from memtrack.devices.system import IDLE, ORPHAN, STOPPED, ZOMBIE
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports.cells import plain, shortened
@@ -112,6 +113,8 @@ def _facts(process: DeviceProcess) -> list[Text]:
     facts = [text("pid {pid}", pid=process.pid)]
     if process.user and not process.is_own_users:
         facts.append(text("of {user}", user=process.user))
+    if process.folder and process.relation == OTHER and not process.notebook:
+        facts.append(text("in {folder}", folder=_short(_from_home(process.folder))))
     if process.age_s is not None:
         facts.append(text("started {age} ago", age=_age(process.age_s)))
     if process.rank:
@@ -129,6 +132,12 @@ def _facts(process: DeviceProcess) -> list[Text]:
     elif process.is_busy:
         facts.append(text("working"))
     return facts
+
+
+def _from_home(folder: str) -> str:
+    home = os.path.expanduser("~")
+    inside = home != "/" and (folder == home or folder.startswith(home + os.sep))
+    return f"~{folder[len(home) :]}" if inside else folder
 
 
 def _age(seconds: float) -> str | Text:

@@ -34,7 +34,7 @@ class Hooks:
         """Take the links out again."""
         self._is_active = False
         self._torch.stop()
-        if "torch" in sys.modules:
+        if "torch" in sys.modules and "memtrack.notebook" not in sys.modules:
             _ignore_failures()
         for link in (self._main, self._threads):
             if link is not None:

@@ -172,7 +172,9 @@ def show(hook: Callable[..., Any], kind: Any, error: BaseException) -> None:
 def _why_nothing() -> Text:
     if "torch" not in sys.modules:
         return text("memtrack: nothing was recorded, since the program did not import PyTorch.")
-    return text("memtrack: nothing was recorded, since no model ran in the main thread.")
+    return text(
+        "memtrack: nothing was recorded, since no model ran in the main thread of this process."
+    )
 
 
 def state_of_exit(code: object) -> str:

@@ -48,7 +48,7 @@ def test_a_process_of_this_user_is_told_with_its_command_line():
         "ada",
         True,
     )
-    assert found.parent == 50
+    assert (found.parent, found.folder) == (50, "/home/ada/work")
     assert found.age_s == pytest.approx(90, abs=2)
     assert (found.state, found.relation, found.role) == ("running", "other", "")
 
@@ -58,12 +58,13 @@ def test_of_another_users_process_only_the_name_is_told():
     system.add(200, 1, username="bob", cmdline=["python", "secret-project.py"])
     found = described(system, (200, GIB))[200]
     assert (found.command, found.user, found.is_own_users) == ("python", "bob", False)
+    assert found.folder == ""
 
 
 def test_what_the_system_refuses_stays_unknown():
     system = FakeSystem()
     no = psutil.AccessDenied(200)
-    refusals = dict.fromkeys(("cmdline", "username", "create_time", "cpu_times", "environ"), no)
+    refusals = dict.fromkeys(("cmdline", "username", "create_time", "cpu_times", "cwd"), no)
     system.add(200, 50, **refusals)
     found = described(system, (200, UNKNOWN))[200]
     assert (found.bytes, found.command, found.user, found.age_s) == (None, "python", "", None)

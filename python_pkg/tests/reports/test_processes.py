@@ -1,5 +1,6 @@
 """The processes on a device in words: who they are, what is known, how they may be ended."""
 
+import os
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -46,6 +47,8 @@ def test_a_process_is_two_lines_and_the_command_to_end_it():
         ({"age_s": 4.3 * 86_400}, "started 4 days ago"),
         ({"age_s": 0.2}, "started 1.00 s ago"),
         ({"rank": "3"}, "rank 3"),
+        ({"folder": "/srv/work"}, "pid 200, in /srv/work, started"),
+        ({"folder": os.path.expanduser("~/work")}, "in ~/work, started"),
         ({"state": "zombie"}, "ended, but not yet cleared away"),
         ({"state": "stopped"}, "stopped"),
         ({"left": "idle"}, "idle for long"),

@@ -198,7 +198,9 @@ def test_nothing_is_recorded_where_no_model_runs(folder):
     )
     found = memtrack_run(folder, "train.py")
     assert found.out == python(folder, "train.py").out
-    assert found.err == ("memtrack: nothing was recorded, since no model ran in the main thread.\n")
+    assert found.err == (
+        "memtrack: nothing was recorded, since no model ran in the main thread of this process.\n"
+    )
 
 
 WORKERS = """
