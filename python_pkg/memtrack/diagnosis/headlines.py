@@ -142,6 +142,7 @@ _PLAIN: Mapping[str, Text] = {
     "host.oom_killed.137": _KILLED,
     "host.oom_killed.signal": _KILLED,
     "host.oom_killed.ray": _KILLED,
+    "host.oom_killed.shell": _KILLED,
     "host.oom_killed.launcher": text("The launcher ended its processes after one of them failed."),
     "host.exited_unexpectedly": text("A worker process ended without saying why."),
     "host_pinned": text("Memory of the computer could not be pinned; the GPU's is not concerned."),
@@ -153,5 +154,5 @@ _PLAIN: Mapping[str, Text] = {
     "triton.compile": _UNCOMPILED,
     "viewer": text("A snapshot or its viewer has a problem; memory is not concerned."),
     "story.checkpoint_no_grad": text("Checkpointing cuts off the gradients of its part."),
-    "story": text("No error line; by what the text tells:"),
+    "story": text("No error line was found; what follows goes by the words of the text alone."),
 }

@@ -15,7 +15,7 @@ from memtrack.diagnosis.reading.sizes import is_unknown, to_bytes
 from memtrack.diagnosis.reading.wording import Wording
 from memtrack.diagnosis.reading.wordings_device import DEVICE
 from memtrack.diagnosis.reading.wordings_engines import ENGINES
-from memtrack.diagnosis.reading.wordings_host import OUTSIDE
+from memtrack.diagnosis.reading.wordings_host import OUTSIDE, SHELL_KILLED
 from memtrack.diagnosis.reading.wordings_libraries import LIBRARY
 from memtrack.diagnosis.reading.wordings_notmemory import NOT_MEMORY
 
@@ -65,7 +65,7 @@ class Found:
 
 def failures(flat: Flat) -> list[Found]:
     """Return the failures in a piece of text, in its order."""
-    spans = _spans(flat.squeezed)
+    spans = [*_spans(flat.squeezed), *_killed(flat)]
     spans += [
         _Span(one.start, one.end, None, "", one)
         for one in messages(flat.squeezed, [(span.start, span.end) for span in spans])
@@ -102,6 +102,19 @@ def _spans(squeezed: str) -> list[_Span]:
                 _Span(match.start(), match.end(), wording, match.groupdict().get("status") or "")
             )
     return taken
+
+
+def _killed(flat: Flat) -> list[_Span]:
+    """Find the lines on which a shell says `Killed` and nothing else."""
+    if "killed" not in flat.squeezed:
+        return []
+    found: list[_Span] = []
+    position = 0
+    for line in flat.lines:
+        if line.rstrip(".") == "Killed":
+            found.append(_Span(position, position + len(line), SHELL_KILLED))
+        position += len(line) - line.count(" ")
+    return found
 
 
 def _is_only_code(flat: Flat, clauses: Clauses) -> bool:

@@ -31,7 +31,7 @@ _PREFIXES = (
     r"\d{1,4}:\s+(?=\S)",
     # Ray and vLLM: `(Name pid=12, ip=10.0.0.1)`, `(EngineCore_DP0 pid=12)`, `[repeated 3x …]`.
     r"\([\w.: -]{1,60}\bpid=\d+[^)]{0,80}\)",
-    r"\(\w{1,40}\)\s(?=" + _LEVEL + r"\b)",
+    r"\(\w{1,40}\)\s(?=\(|" + _LEVEL + r"\b)",
     # Times.
     r"\[?\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ]" + _CLOCK + r"(?:Z|[+-]\d{2}:?\d{2})?\]?\s?[,:|-]?",
     r"\[?(?:\d{2}[-/])?\d{2}[-/]\d{2}[T ]" + _CLOCK + r"\]?\s?[,:|-]?",
@@ -41,6 +41,7 @@ _PREFIXES = (
     # Levels and the place that logged.
     r"\[?" + _LEVEL + r"\]?\s*[:|]\s?",
     _LEVEL + r"\s+(?=\d{2,4}[-/:])",
+    r"\[(?:" + _LEVEL + r"|[Dd]ebug|[Ii]nfo|[Ww]arn(?:ing)?|[Ee]rror|[Ff]atal)\]\s",
     r"\[[\w./-]+\.(?:py|cpp|cc|cu):\d+(?::\w+)?\]\s?",
     r"(?:[A-Z]{3,9}:)?[\w.]{2,60}:\w{1,40}:\d{1,5}\s[-|]\s",
 )

@@ -42,6 +42,13 @@ BACKENDS = (
         reach=60,
         fields=(size("requested", "invalidbuffersize:"),),
     ),
+    Wording("mps_oom.metal", "mps_oom", "callbackerroroutofmemory"),
+    Wording(
+        "xpu_oom.status",
+        "xpu_oom",
+        "_error_out_of_",
+        r"(?P<status>(?:ur_result|ze_result|pi)_error_out_of_(?:device_memory|resources))",
+    ),
     # A warning that is printed on every failed attempt, also when the next one succeeds.
     Wording(
         "not_oom.recoverable_warning",
@@ -139,7 +146,6 @@ CUDA = (
         "cudafailedwitherror2",
         r"cudafailedwitherror2(?!\d)(?:outofmemory)?",
     ),
-    Wording("third_party.cudamalloc", "third_party", "cudamallocfailed:outofmemory"),
     Wording(
         "cuda_error.code",
         "cuda_error",

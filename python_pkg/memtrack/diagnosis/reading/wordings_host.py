@@ -64,8 +64,10 @@ HOST = (
     _host(
         "host.bad_alloc",
         "std::bad_alloc",
-        r"std::bad_alloc(?!:out_of_memory)",
+        r"std::bad_alloc(?!:(?:out_of_memory|cuda))",
     ),
+    _host("host.paging_file", "pagingfileistoosmall"),
+    _host("host.oom_killed.shell", "killed", r"line\d+:\d+killed"),
     _host(
         "host.enomem",
         "errno12",
@@ -135,6 +137,11 @@ KILLED = (
         r"dataloaderworker\(pid\S{0,20}?\)iskilledbysignal:killed",
     ),
     _host(
+        "host.exited_unexpectedly",
+        "iskilledbysignal:",
+        r"dataloaderworker\(pid\S{0,20}?\)iskilledbysignal:(?:terminated|aborted|hangup|unknown)",
+    ),
+    _host(
         "host.oom_killed.code",
         "exit",
         r"exit(?:s|ed)?(?:with)?(?:return)?(?:code|status)[=:]?-9(?!\d)",
@@ -197,4 +204,6 @@ KILLED = (
     ),
 )
 
+SHELL_KILLED = _host("host.oom_killed.shell", "killed")
+"""A line of its own, which only the lines can show."""
 OUTSIDE = (*HOST, *SHARED, *KILLED)

@@ -68,8 +68,8 @@ LIBRARIES = (
     Wording(
         "cudnn.no_engine",
         "cudnn",
-        "findwasunabletofindanengine",
-        r"findwasunabletofindanenginetoexecutethiscomputation",
+        "unabletofindanengine",
+        r"(?:find|get)wasunabletofindanenginetoexecutethiscomputation",
     ),
     Wording(
         "cudnn.failed",
@@ -153,6 +153,14 @@ OTHERS = (
         "bitsandbytes",
         "erroroutofmemoryatline",
         r"erroroutofmemoryatline\d+infile\S{0,120}?\.(?:c|cu|cpp|cuh)(?![a-z])",
+    ),
+    Wording(
+        "third_party.cudamalloc",
+        "third_party",
+        "cudamallocfailed:outofmemory",
+        r"(?:allocating[\d.]+mibondevice\d+:)?cudamallocfailed:outofmemory",
+        fields=(size("requested", "allocating"),),
+        reach=60,
     ),
     Wording(
         "third_party.xla",

@@ -98,6 +98,9 @@ FILES = (
 
 CRASHES = (
     _not_memory(
+        "crash", "killedbysignal:segmentation", r"killedbysignal:(?P<status>segmentationfault)"
+    ),
+    _not_memory(
         "crash",
         "coredumped",
         r"(?P<status>floatingpointexception|segmentationfault|aborted|illegalinstruction|buserror)\(coredumped\)",

@@ -196,6 +196,9 @@ def _beside(said: Figures, scores: Scores) -> None:
 
 def _full(said: Figures, scores: Scores, *, limited: bool) -> None:
     """Weigh the real peak and its twins: a leak and old references fill a device just the same."""
+    if said.allocated is None and said.total is not None:
+        scores.add("capacity", 0.4)
+        scores.add("other_process_or_framework", 0.3)
     if said.allocated is None or not said.budget:
         return
     idle = said.idle or 0

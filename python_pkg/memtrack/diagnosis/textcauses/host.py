@@ -31,6 +31,7 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate("shm_or_bus_error", 0.1),
     ),
     "host.oom_killed.code": (Candidate("host_ram_exhausted", 0.7, _KILLED),),
+    "host.oom_killed.shell": (Candidate("host_ram_exhausted", 0.65, _KILLED),),
     "host.oom_killed.137": (Candidate("host_ram_exhausted", 0.65, _KILLED),),
     "host.oom_killed.signal": (Candidate("host_ram_exhausted", 0.65, _KILLED),),
     "host.oom_killed.worker": (Candidate("host_ram_exhausted", 0.7, _KILLED),),
