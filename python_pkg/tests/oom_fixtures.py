@@ -36,7 +36,7 @@ def snapshot(name):
 def without_history(name):
     """What a process has that did not record its allocator: segments and blocks alone."""
     with gzip.open(FOLDER / f"{name}.pickle.gz") as file:
-        found = pickle.load(file)  # noqa: S301 - written by us
+        found = pickle.load(file)
     return recording_of({**found, "device_traces": [[] for _ in found["device_traces"]]})
 
 

@@ -213,3 +213,19 @@ def test_the_allocators_state_without_history_tells_fragmentation_by_the_segment
     assert causes(found)[0] == "fragmentation"
     assert found.needed.requested is None
     assert found.needed.largest_free == GIB // 4
+
+
+def test_weights_in_float32_where_nothing_is_trained_are_told_with_what_half_would_save():
+    script = Script()
+    script.device(total=8 * GIB)
+    layer = script.layer("model", parameters=GIB, parameter_bytes=4 * GIB)
+    script.older(4 * GIB, Category.PARAMETER, layer=layer)
+    script.phase(PhaseKind.FORWARD, 0)
+    with script.call(layer):
+        script.alloc(3 * GIB, layer=layer)
+        script.segment(EventKind.OOM, 2 * GIB)
+    data = script.build(source="allocator", state="failed")
+    found = explain_recording(None, data, 0, LiveFacts(total=8 * GIB, free=GIB))
+    assert "dtype_fp32_load" in causes(found)
+    saving = {one.id: one.saving_bytes for one in found.advice}
+    assert saving["load_in_bf16"] == 2 * GIB

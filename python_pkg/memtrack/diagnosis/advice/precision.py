@@ -43,6 +43,7 @@ PRECISION: Sequence[Entry] = (
             ),
             text("Check: next(model.parameters()).dtype"),
         ),
+        saves="half_parameters",
     ),
     Entry(
         "quantised_weights",

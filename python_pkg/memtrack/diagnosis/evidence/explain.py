@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memtrack.diagnosis.advice import advise, checks_for
 from memtrack.diagnosis.diagnosis import Cause, Diagnosis, Needed, Place, Process
+from memtrack.diagnosis.evidence.dtypes import float32_load
 from memtrack.diagnosis.evidence.elsewhere import pinned
 from memtrack.diagnosis.evidence.facts import NOTHING, LiveFacts, ProcessFact
 from memtrack.diagnosis.evidence.gaps import fragmented
@@ -39,6 +40,7 @@ RULES: Sequence[Rule] = (
     outside,
     quadratic,
     without_no_grad,
+    float32_load,
     pinned,
 )
 """Of equally sure findings the earlier rule's comes first."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from memtrack.analysis.totals import alive
 from memtrack.diagnosis.diagnosis import Cause
+from memtrack.diagnosis.evidence.dtypes import is_training
 from memtrack.diagnosis.evidence.origins import kinds_of_allocations
 from memtrack.diagnosis.evidence.piling import Piling, piling
 from memtrack.diagnosis.evidence.situation import Situation
@@ -45,7 +44,7 @@ def _what_grows(now: Situation, grown: Piling) -> str:
         grown.forward_lines >= GRAPH_LINES and 2 * grown.forward_bytes >= grown.bytes
     ):
         return "graph_retention"
-    if not _has_backward(now):
+    if not is_training(now):
         return "eval_accumulation"
     return "exception_traceback_or_stale_reference"
 
@@ -116,7 +115,7 @@ def held(now: Situation) -> Cause | None:
 
 def without_no_grad(now: Situation) -> Cause | None:
     """Several passes and never a backward, yet intermediate results of the forward are kept."""
-    if now.passes.count < 2 or _has_backward(now):
+    if now.passes.count < 2 or is_training(now):
         return None
     data = now.data
     rows = alive(data, now.device, now.cut)
@@ -132,9 +131,3 @@ def without_no_grad(now: Situation) -> Cause | None:
         blocks=len(made),
     )
     return Cause(cause, 0.45, title(cause), (line,))
-
-
-def _has_backward(now: Situation) -> bool:
-    """Tell whether anything was made in a backward or by an optimizer before the failure."""
-    kinds = kinds_of_allocations(now.data)[now.data.allocations["start"] < now.cut]
-    return bool(np.isin(kinds, (PhaseKind.BACKWARD, PhaseKind.OPTIMIZER)).any())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtrack.analysis.totals import by_category
+from memtrack.diagnosis.evidence.dtypes import float32_load, parameters_in_use
 from memtrack.diagnosis.evidence.leaks import OLD
 from memtrack.diagnosis.evidence.piling import piling
 from memtrack.diagnosis.evidence.place import place_of
@@ -28,6 +29,7 @@ def savings(now: Situation) -> dict[str, int]:
         # 8 bits in the place of 32.
         "eight_bit_states": state * 3 // 4,
         "optimizer_states": state,
+        "half_parameters": parameters_in_use(now) // 2 if float32_load(now) else 0,
         # Before the forward they can be gone; in a backward they are needed.
         "gradients_in_forward": gradient if in_forward else 0,
         "gaps": 0 if expandable is None else (now.reserved or 0) - expandable,
