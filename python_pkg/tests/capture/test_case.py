@@ -5,6 +5,9 @@ import weakref
 
 import pytest
 import torch
+
+pytest.importorskip("pynvml")
+
 from devices.fake_nvml import FakeNvml, entry
 from torch import nn
 
