@@ -49,8 +49,8 @@ def _refusal(process: DeviceProcess) -> Text | None:
         )
     if process.state == HIDDEN:
         return text(
-            "Not visible from here: the number is one of the host or of another container, so the same"
-            " number here would be another process. Look for it on the host: ps -fp {pid}",
+            "Not visible from here: it belongs to the host or to another container, or has just ended."
+            " The same number here would be another process. On the host: ps -fp {pid}",
             pid=process.pid,
         )
     if process.state == ZOMBIE:

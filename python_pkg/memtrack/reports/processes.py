@@ -55,7 +55,7 @@ def process_name(process: DeviceProcess) -> Text:
     if process.relation == CHILD and process.role == commandlines.WORKER:
         return text("a worker of this process")
     if process.state == HIDDEN:
-        return text("a process outside of this container")
+        return text("a process not visible from here")
     if process.notebook:
         return text("notebook {notebook}", notebook=_short(process.notebook))
     if process.kernel:

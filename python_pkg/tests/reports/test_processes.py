@@ -40,7 +40,7 @@ def test_a_process_is_two_lines_and_the_command_to_end_it():
         ({"bytes": None}, "not told · python"),
         ({"relation": "self"}, "3.00 GiB · this process · pid 200"),
         ({"relation": "child", "role": "worker"}, "· a worker of this process ·"),
-        ({"state": "hidden", "age_s": None}, "· a process outside of this container · pid 200"),
+        ({"state": "hidden", "age_s": None}, "· a process not visible from here · pid 200"),
         ({"notebook": "work/a.ipynb", "kernel": "3f-1"}, "· notebook work/a.ipynb · pid 200"),
         ({"kernel": "3f-1"}, "· Jupyter kernel 3f-1 ·"),
         ({"command": "", "user": "bob", "is_own_users": False}, "· unknown · pid 200, of bob"),
