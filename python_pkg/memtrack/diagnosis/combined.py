@@ -63,7 +63,7 @@ def _asks_nothing(needed: Needed) -> bool:
 
 
 def _causes(told: Sequence[Cause], shown: Sequence[Cause]) -> list[Cause]:
-    """Return evidence's causes with the text's lines, then the text's own, none of these as sure."""
+    """Return evidence's causes, then the text's own, none of these as sure."""
     known = {cause.id: cause for cause in told}
     found = [
         _with_text(cause, known.pop(cause.id, None)) for cause in shown if cause.id != "unknown"
@@ -79,7 +79,8 @@ def _causes(told: Sequence[Cause], shown: Sequence[Cause]) -> list[Cause]:
 
 
 def _with_text(cause: Cause, told: Cause | None) -> Cause:
-    if told is None:
+    """Return a cause of the evidence with the text's lines, where these are not of the same figures."""
+    if told is None or cause.id in SEEN_BY_EVIDENCE:
         return cause
     return replace(cause, evidence=_once([*cause.evidence, *told.evidence]))
 

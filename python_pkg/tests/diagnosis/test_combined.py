@@ -41,13 +41,17 @@ def test_evidence_outranks_what_the_text_is_sure_of():
     assert found.causes[1].confidence == pytest.approx(0.5)
 
 
-def test_a_cause_that_both_have_keeps_the_lines_of_both():
-    line = text("Out of memory")
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [("dtype_fp32_load", ["batch", "Out of memory"]), ("capacity", ["batch"])],
+)
+def test_a_cause_that_both_have_keeps_lines_that_are_not_of_the_same_figures(name, lines):
     found = combine(
-        diagnosis(cause("capacity", 0.8, line)), diagnosis(cause("capacity", 0.7, text("batch")))
+        diagnosis(cause(name, 0.8, text("Out of memory"))),
+        diagnosis(cause(name, 0.7, text("batch"))),
     )
     assert [one.confidence for one in found.causes] == [0.7]
-    assert [one.render() for one in found.causes[0].evidence] == ["batch", "Out of memory"]
+    assert [one.render() for one in found.causes[0].evidence] == lines
 
 
 def test_what_only_a_text_can_tell_stays_where_the_evidence_has_nothing():
