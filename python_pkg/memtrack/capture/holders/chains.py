@@ -191,6 +191,10 @@ def _of_attributes(holder: Any, held: Any) -> str:
     return ".keys()"
 
 
+def _of_class(holder: Any, held: Any) -> str | None:
+    return "" if type(held) is dict else None
+
+
 def _attribute(holder: Any, held: Any) -> str:
     """Return the attribute of an object that holds `held`: of its dictionary or its slots."""
     if _is_node(type(holder)):
@@ -214,7 +218,7 @@ def attributes(thing: Any) -> dict[str, Any] | None:
     for one in type(thing).__mro__:
         found = vars(one).get("__dict__")
         if found is not None:
-            if type(found) is not types.GetSetDescriptorType:
+            if type(found) not in (types.GetSetDescriptorType, types.MemberDescriptorType):
                 return None
             own = found.__get__(thing)
             return own if type(own) is dict else None
@@ -249,6 +253,7 @@ _FAMILIES: tuple[tuple[type, Callable[[Any, Any], str | None]], ...] = (
     (torch.Tensor, _of_tensor),
     (torch.nn.Module, _of_module),
     (BaseException, _of_exception),
+    (type, _of_class),
     (dict, _of_dict),
     (list, lambda holder, held: _of_list(list(list.__iter__(holder)), held)),
     (tuple, lambda holder, held: _of_list(tuple(tuple.__iter__(holder)), held)),
