@@ -3,10 +3,18 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
 import { expect, test } from '@playwright/test';
 
-import { collectErrors, openNotebook, refuseKernel, sharedLab } from './support/lab';
-import { savedNotebook } from './support/notebooks';
+import { collectErrors, openNotebook, refuseKernel, runCell, sharedLab } from './support/lab';
+import { savedNotebook, writeNotebook } from './support/notebooks';
 
 const THEMES = ['JupyterLab Light', 'JupyterLab Dark', 'JupyterLab Dark High Contrast'];
+
+const CELLS = [
+  '%load_ext memtrack',
+  'raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of' +
+    ' 23.69 GiB of which 10.06 MiB is free. Including non-PyTorch memory, this process has 23.67 GiB' +
+    ' memory in use. Of the allocated memory 22.80 GiB is allocated by PyTorch, and 411.50 MiB is' +
+    ' reserved by PyTorch but unallocated.")'
+];
 
 const lab = sharedLab();
 let diagnoses: Locator;
@@ -114,6 +122,24 @@ test('fits where there is little room', async () => {
     .poll(() => full.evaluate(node => node.scrollWidth - node.clientWidth))
     .toBeLessThanOrEqual(0);
   await expect(full.getByRole('row', { name: /^bf16 autocast/ })).toBeVisible();
+  expect(lab.errors).toEqual([]);
+});
+
+test('comes by itself under the traceback of a cell that fails of memory', async () => {
+  const { page } = lab;
+  await page.setViewportSize({ width: 1300, height: 900 });
+  await openNotebook(page, writeNotebook('failing.ipynb', CELLS));
+  await runCell(page, 0);
+  await runCell(page, 1);
+  const outputs = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output');
+  await expect(outputs.filter({ hasText: 'RuntimeError' }).first()).toContainText('Traceback');
+  const region = page
+    .locator('.jp-NotebookPanel:not(.lm-mod-hidden)')
+    .getByRole('region', { name: 'Explanation of the error' });
+  await expect(region).toHaveCount(1);
+  await expect(region.getByRole('heading', { level: 3 })).toContainText('20.0 GiB');
+  await expect(region.getByRole('heading', { name: 'Why' })).toBeVisible();
+  await expect(region.getByRole('button', { name: 'Copy: Free it' })).toBeVisible();
   expect(lab.errors).toEqual([]);
 });
 
