@@ -19,7 +19,9 @@ def add_arguments(commands: Any, language: str) -> None:
         "start, end, peak, step N, step N forward (or backward, optimizer), or the label of a mark;"
         " none: the last there is"
     )
-    parser.add_argument("moments", metavar="MOMENT", nargs="*", help=moments.render(language))
+    parser.add_argument(
+        "moments", metavar="MOMENT", nargs="*", default=[], help=moments.render(language)
+    )
 
 
 def run(options: argparse.Namespace, language: str) -> int:

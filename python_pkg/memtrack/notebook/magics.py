@@ -68,6 +68,7 @@ class MemtrackMagics(Magics):
         super().__init__(shell=shell)
         self._shell = shell
         self._watch: Watch | None = None
+        self._opened: Recording | None = None  # where it is what was shown last
         self._failures = Failures(shell, self._language)
         self._commands = {
             "help": self._help,
@@ -115,13 +116,11 @@ class MemtrackMagics(Magics):
 
         To know those of a running recording takes as long as its report.
         """
-        if self._watch is None:
-            return []
-        if self._watch.running:
+        if self._is_running():
             return list(KEYWORDS)
         try:
-            return moment_names(self._watch.recording.data)
-        except MemtrackError:  # a recording that failed has no data
+            return moment_names(self._latest().data)
+        except MemtrackError:  # there is none, or it failed and has no data
             return []
 
     def _answer(
@@ -159,7 +158,7 @@ class MemtrackMagics(Magics):
         hears, say_busy = answers_while_busy(self._shell), busy_teller(self._shell)
         watch.on_end = self._failures.with_recording
         watch.begin(None if model is None else LiveUpdates(model, recorder, hears, say_busy))
-        self._watch = watch
+        self._watch, self._opened = watch, None
         return watch
 
     def _run_cell(self, watch: Watch, cell: str) -> None:
@@ -172,6 +171,8 @@ class MemtrackMagics(Magics):
 
     def _latest(self) -> Recording:
         watch = self._watch
+        if self._opened is not None:
+            return self._opened
         if watch is None:
             raise MemtrackError(
                 text("Nothing has been recorded yet."), text("%memtrack MODEL records a model.")
@@ -184,7 +185,7 @@ class MemtrackMagics(Magics):
         self._shell.display_pub.publish({"text/plain": help_text(self._language())}, {})
 
     def _off(self, _: str) -> None:
-        if self._watch is None or not self._watch.running:
+        if self._watch is None or not self._is_running():
             say(self._shell, text("Nothing is being recorded."), self._language())
             return
         self._watch.end()
@@ -192,10 +193,13 @@ class MemtrackMagics(Magics):
     def _status(self, _: str) -> None:
         watch = self._watch
         nothing = text("Nothing is being recorded. %memtrack MODEL records a model.")
+        if self._opened is not None:
+            watch = None
+            nothing = text("Nothing is being recorded. %memtrack shows the file opened last again.")
         say(self._shell, nothing if watch is None else watch.status(), self._language())
 
     def _mark(self, label: str) -> None:
-        if self._watch is None or not self._watch.running:
+        if self._watch is None or not self._is_running():
             raise MemtrackError(
                 text("Nothing is being recorded, so nothing can be marked."),
                 text("%memtrack MODEL records a model."),
@@ -223,7 +227,12 @@ class MemtrackMagics(Magics):
         return replace(explain(subject), language=self._language())
 
     def _open(self, path: str) -> Recording:
-        return open_recording(path, self._presentation())
+        recording = open_recording(path, self._presentation())
+        self._opened = None if self._is_running() else recording
+        return recording
+
+    def _is_running(self) -> bool:
+        return self._watch is not None and self._watch.running
 
     def _who(self, _: str) -> None:
         show_who(self._shell, self._language())

@@ -243,6 +243,11 @@ def test_summary_of_a_wrong_moment_is_one_line(capsys, read_file, moments, sente
     assert err.count("\n") == 1
 
 
+def test_summary_without_a_file_asks_for_the_file_alone(capsys):
+    assert main(["summary"]) == 2
+    assert "required: FILE." in capsys.readouterr().err
+
+
 def test_summary_of_a_run_on_the_cpu_says_why_there_is_none(capsys, tmp_path):
     script = Script()
     script.device(kind="cpu")

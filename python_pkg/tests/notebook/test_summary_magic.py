@@ -7,6 +7,7 @@ from readings_script import training as readings
 from memtrack.api import Recording
 from memtrack.notebook.completion import complete
 from memtrack.notebook.grammar import Command, parse_line
+from memtrack.recording import save_recording
 
 pytest.importorskip("torch")
 
@@ -96,6 +97,42 @@ def test_without_a_recording_it_says_how_to_make_one(notebook):
     assert notebook.err == (
         "UsageError: Nothing has been recorded yet. %memtrack MODEL records a model.\n"
     )
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of a recording that has readings."""
+    data = readings(marks=("before eval",)).build(label="from the file")
+    return save_recording(data, tmp_path / "run.memtrack")
+
+
+def test_what_was_opened_last_is_the_latest(training, file):
+    training.run("%memtrack model\ntrain(1)")
+    training.run("%memtrack off")
+    training.run(f"%memtrack open {file}")
+    assert "mark 'before eval'" in table(training, "summary before eval")
+    assert "before eval" in " ".join(complete(training.shell, Event("%memtrack summary ")))
+    training.run("again = %memtrack")
+    assert training.shell.user_ns["again"].data.facts.label == "from the file"
+    training.run("%memtrack status")
+    assert training.texts()[-1].endswith("%memtrack shows the file opened last again.")
+    training.run("%memtrack model --steps 1\ntrain(1)")
+    training.run("again = %memtrack")
+    assert training.shell.user_ns["again"].data.facts.label == "model"
+
+
+def test_opening_a_file_does_not_hide_the_run_that_goes_on(training, file):
+    training.run("%memtrack model\ntrain(1)")
+    training.run(f"%memtrack open {file}")
+    training.run("train(1)")
+    training.run("%memtrack off")
+    training.run("again = %memtrack")
+    assert training.shell.user_ns["again"].data.facts.label == "model"
+
+
+def test_a_file_alone_can_be_summarised(notebook, file):
+    notebook.run(f"%memtrack open {file}")
+    assert "start of the recording" in table(notebook, "summary start")
 
 
 class Event:
