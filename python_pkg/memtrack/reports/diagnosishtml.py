@@ -32,7 +32,7 @@ def diagnosis_html(diagnosis: Diagnosis, language: str = ENGLISH) -> str:
     place = words.place_line(diagnosis)
     if place is not None:
         parts.append(_paragraph(place, language))
-    for cause in diagnosis.causes[: words.MOST_CAUSES]:
+    for cause in words.told_causes(diagnosis.causes):
         weight = "bold" if cause.confidence >= SURE else "normal"
         parts.append(_paragraph(words.cause_line(cause), language, weight))
         parts += _list(cause.evidence[: words.MOST_EVIDENCE], language)

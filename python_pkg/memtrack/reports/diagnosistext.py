@@ -27,7 +27,7 @@ def render_diagnosis(diagnosis: Diagnosis, language: str = ENGLISH, width: int =
     place = words.place_line(diagnosis)
     if place is not None:
         page.say(place)
-    for cause in diagnosis.causes[: words.MOST_CAUSES]:
+    for cause in words.told_causes(diagnosis.causes):
         page.cause(cause)
     for contradiction in diagnosis.contradictions:
         page.say(contradiction, "! ")

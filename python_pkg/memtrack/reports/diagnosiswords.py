@@ -11,10 +11,12 @@ from memtrack.units import format_bytes
 
 UNKNOWN_CAUSE = "unknown"
 MOST_CAUSES = 4
+WORTH_TELLING = 0.3
+"""Where one reason is sure, others that are less likely than this are left out."""
 MOST_EVIDENCE = 8
-MOST_ADVICE = 6
+MOST_ADVICE = 5
 MOST_CHECKS = 6
-MOST_CAVEATS = 4
+MOST_CAVEATS = 3
 MOST_HOLDERS = 8
 MOST_PROCESSES = 8
 MOST_LATER = 4
@@ -41,15 +43,15 @@ _FIGURES = (
 def place_line(diagnosis: Diagnosis) -> Text | None:
     """Return where it happened: phase, layer, step and source line, as far as they are known.
 
-    None where nothing is, or where the headline has said the layer and there is no line of source.
+    What the headline has said already is left out; None where nothing else is known.
     """
     place = diagnosis.place
     where = _phase_and_layer(place)
-    told = place.layer and place.layer in str(diagnosis.headline)
-    parts = [] if where is None or (told and not place.site) else [where]
-    if parts and place.step > 0:
+    told = where is not None and str(where) in str(diagnosis.headline)
+    parts = [] if where is None or told else [where]
+    if place.step > 0 and (place.phase or place.layer):
         parts.append(text("step {step}", step=place.step))
-    if place.site:
+    if place.site and place.site not in str(diagnosis.headline):
         parts.append(text("at {site}", site=place.site))
     return text("Where: {place}", place=joined(parts)) if parts else None
 
@@ -61,6 +63,13 @@ def _phase_and_layer(place: Place) -> Text | None:
     if phase is not None:
         return phase
     return literal(place.layer) if place.layer else None
+
+
+def told_causes(causes: Sequence[Cause]) -> Sequence[Cause]:
+    """Return the causes that are worth a reader's time, best first."""
+    is_sure = bool(causes) and causes[0].confidence >= SURE
+    worth = [one for one in causes if not is_sure or one.confidence >= WORTH_TELLING]
+    return worth[:MOST_CAUSES]
 
 
 def cause_line(cause: Cause) -> Text:

@@ -28,10 +28,9 @@ def test_files_are_what_the_script_writes(name):
 def test_text_has_the_answer_first_and_then_reason_figures_advice_and_check():
     lines = render_diagnosis(DIAGNOSES["full"]).splitlines()
     assert lines[0].startswith("Out of memory in forward of layers.17.self_attn: 2.00 GiB asked")
-    assert "Where: forward of layers.17.self_attn, step 3, at train.py:88" in lines
+    assert lines[2] == "Where: step 3, at train.py:88"
     order = [
         "Why: The peak is real (93 % sure)",
-        "Possibly: Fragmentation (5 % sure)",
         "! allocated 20.6 GiB > reserved 20.1 GiB",
         "What was needed, and what there was",
         "The device at that moment",
@@ -77,6 +76,27 @@ def test_an_unknown_cause_is_told_without_a_share():
     )
 
 
+def test_the_place_is_told_once():
+    place = Place("backward", "h.11.mlp", 0, "In [3]:7")
+    headline = literal("Out of memory")
+    lines = render_diagnosis(replace(DIAGNOSES["text"], place=place, headline=headline))
+    assert "\nWhere: backward of h.11.mlp, at In [3]:7\n" in lines
+    known = replace(DIAGNOSES["text"], place=place, headline=literal("OOM in backward of h.11.mlp"))
+    assert "\nWhere: at In [3]:7\n" in render_diagnosis(known)
+
+
+def test_beside_a_sure_reason_only_likely_ones_are_told():
+    causes = [
+        Cause("capacity", 0.9, literal("peak")),
+        Cause("per_process_fraction_limit", 0.4, literal("limit")),
+        Cause("fragmentation", 0.2, literal("pieces")),
+    ]
+    lines = render_diagnosis(replace(DIAGNOSES["none"], causes=causes)).splitlines()
+    assert lines[1:] == ["Why: peak (90 % sure)", "Possibly: limit (40 % sure)"]
+    unsure = render_diagnosis(replace(DIAGNOSES["none"], causes=causes[1:]))
+    assert "Possibly: pieces (20 % sure)" in unsure
+
+
 def test_a_failure_that_is_not_of_memory_has_no_figures():
     shown = render_diagnosis(DIAGNOSES["crash"])
     assert shown.splitlines() == [
@@ -120,7 +140,7 @@ def test_html_names_every_colour_as_the_page_does_and_fills_the_device():
 
 def test_chinese_is_whole():
     shown = render_diagnosis(DIAGNOSES["full"], "zh_CN")
-    assert "位置：layers.17.self_attn 的前向、第 3 步、位于 train.py:88" in shown
+    assert "位置：第 3 步、在 train.py:88 处" in shown
     assert "可行的办法（代价最小的在前）" in shown and "Where" not in shown
     assert diagnosis_html(DIAGNOSES["full"], "zh_CN").startswith('<div lang="zh-CN">')
 
