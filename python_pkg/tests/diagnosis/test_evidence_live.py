@@ -229,3 +229,37 @@ def test_weights_in_float32_where_nothing_is_trained_are_told_with_what_half_wou
     assert "dtype_fp32_load" in causes(found)
     saving = {one.id: one.saving_bytes for one in found.advice}
     assert saving["load_in_bf16"] == 2 * GIB
+
+
+def unwatched(number_of_bytes, blocks=24):
+    """Blocks of a forward, as a snapshot of torch tells them: by stacks, without phases and layers."""
+    script = Script()
+    script.device(total=8 * GIB)
+    script.phase(PhaseKind.OTHER, 0)
+    outer = [("train.py", "run", 9)]
+    call = [*outer, ("/lib/torch/nn/modules/module.py", "_call_impl", 1790)]
+    inner = [script.stack(*call, ("model.py", "forward", line)) for line in (1, 2, 3)]
+    between = script.stack(*outer)
+    for _ in range(blocks):
+        for stack in inner:
+            script.alloc(80 * MIB, Category.UNKNOWN, stack=stack)
+        script.alloc(MIB, Category.UNKNOWN, stack=between, requested=number_of_bytes)
+    script.segment(EventKind.OOM, 512 * MIB)
+    return script.build(source="allocator", evidence="opened")
+
+
+def test_passes_that_end_in_a_number_are_steps():
+    found = explain_recording(None, unwatched(4), 0)
+    assert (causes(found)[0], found.causes[0].confidence) == ("graph_retention", 0.9)
+
+
+def test_layers_called_one_by_one_are_not_taken_for_steps_with_certainty():
+    found = explain_recording(None, unwatched(MIB), 0)
+    assert all(cause.confidence < 0.6 for cause in found.causes if cause.id == "graph_retention")
+
+
+def test_capacity_is_less_sure_the_more_of_the_device_is_others():
+    other = ProcessFact(4121, 3 * GIB)
+    found = full(total=12 * GIB, free=GIB, process=8 * GIB, processes=[other])
+    (sure,) = (cause.confidence for cause in found.causes if cause.id == "capacity")
+    assert sure <= 0.75

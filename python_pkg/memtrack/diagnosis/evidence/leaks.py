@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from memtrack.analysis.totals import alive
 from memtrack.diagnosis.diagnosis import Cause
 from memtrack.diagnosis.evidence.dtypes import is_training
@@ -20,6 +22,9 @@ GRAPH_LINES = 3
 """A graph holds what several lines of a model made; a list of results what one line did."""
 LEAST_HELD = 64 * MIB
 MANY_BLOCKS = 8
+NUMBER = 16
+"""Bytes: one number of any type."""
+NOT_STEPS = 0.55
 OLD = frozenset({EXCEPTION, OUTPUT, DEBUGGER, FRAME})
 """Kinds of references that nobody means to keep; a variable of the notebook may be needed."""
 
@@ -33,8 +38,25 @@ def leak(now: Situation) -> Cause | None:
     if share < 0.05:
         return None
     confidence = 0.9 if share >= 0.3 else 0.7 if share >= 0.15 else 0.4
+    if not _are_steps(now):
+        confidence = min(confidence, NOT_STEPS)
     cause = _what_grows(now, grown)
     return Cause(cause, confidence, title(cause), [*_growth_lines(now, grown), *_why(cause, grown)])
+
+
+def _are_steps(now: Situation) -> bool:
+    """Tell whether passes are those of a loop over batches, not over the layers of one forward.
+
+    Each of the former ends in a loss, a single number, or in a backward.
+    """
+    windows, table = now.passes, now.data.allocations
+    if not windows.inferred:
+        return True
+    number = (table["requested"] >= 0) & (table["requested"] <= NUMBER)
+    ends = number | (kinds_of_allocations(now.data) == PhaseKind.BACKWARD)
+    made = table["start"][ends & (table["start"] >= windows.start[0])]
+    step = np.unique(np.searchsorted(windows.end, made, side="right"))
+    return 2 * int((step < windows.count).sum()) >= windows.count
 
 
 def _what_grows(now: Situation, grown: Piling) -> str:

@@ -14,13 +14,15 @@ from memtrack.diagnosis.evidence.words import CATEGORIES, joined
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
-from memtrack.units import format_bytes, format_percent
+from memtrack.units import GIB, format_bytes, format_percent
 
 FULL = 0.75
 """Of the room in use by tensors: beyond it, the room itself is the matter."""
 MOST_PARTS = 4
 LEAST_SHARE = 0.05
 GREW = 1.5
+USUAL_BESIDE = GIB
+"""Bytes: a context and the libraries in it."""
 UNSEEN = 0.55
 """How sure it can be where a leak is not excluded."""
 MUCH = 0.3
@@ -47,11 +49,23 @@ def capacity(now: Situation) -> Cause | None:
     confidence = _how_sure(now, most)
     if confidence is None:
         return None
+    confidence = min(confidence, 1 - _share_of_others(now))
     lines = [*_sums(now, most), *_no_gaps(now), *_phase_lines(now), *_made_of(now), *_grew(now)]
     if _past_is_unknown(now) and now.allocated:
         confidence = min(confidence, UNSEEN)
         lines.append(text("Whether it was kept from earlier steps is not known: no history tells"))
     return Cause("capacity", confidence, title("capacity"), lines)
+
+
+def _share_of_others(now: Situation) -> float:
+    """Return the share of the device that others, or what lies beside the allocator, should not have.
+
+    0.0 where the request would not have been served without them.
+    """
+    if now.total is None or now.limit is not None:
+        return 0.0
+    taken = (now.others or 0) + max((now.beside or 0) - USUAL_BESIDE, 0)
+    return min(taken / now.total, 1.0) if taken >= now.needed else 0.0
 
 
 def _past_is_unknown(now: Situation) -> bool:
