@@ -1,5 +1,7 @@
 """Each failure made on an H200: its true cause is named first, with figures from its snapshot."""
 
+from dataclasses import replace
+
 import pytest
 from oom_fixtures import CAUSES, TOTAL, facts, snapshot, without_history
 
@@ -176,3 +178,14 @@ def test_headlines_read_well_in_both_languages(explained):
     assert line.render("zh_CN") == (
         "显存不足：在前向中（modeling_gpt2.py:697 forward）请求 31.2 MiB，最大空闲块 12.0 MiB"
     )
+
+
+@pytest.mark.parametrize(
+    "told", [None, [], {"0": 3}, {"0": {"stack": 99_999}}, {"0": {"stack": "x", "device_free": -4}}]
+)
+def test_damaged_notes_of_a_failure_cost_the_place_only(told):
+    data = snapshot("fragmentation")
+    damaged = replace(data, facts=replace(data.facts, extra={"failures": told}))
+    found = explain_recording(None, damaged, 0)
+    assert found.causes[0].id == "fragmentation"
+    assert (found.place.site, found.needed.device_free) == ("", None)
