@@ -23,12 +23,12 @@ from memtrack.capture.holders.exceptions import (
 )
 from memtrack.capture.holders.levels import level_of
 from memtrack.capture.holders.outputs import forget_outputs, outputs_with_memory
-from memtrack.capture.holders.roots import namespace
 from memtrack.capture.holders.search import LIMIT_S, search
 from memtrack.capture.holders.sharing import Sharing
 from memtrack.capture.holders.storages import Census, Found, storages_of
 from memtrack.capture.holders.walk import Walk
 from memtrack.diagnosis.holdings import Release, Step
+from memtrack.diagnosis.usernames import namespace
 
 ERRORS, OUTPUTS, VARIABLES, CYCLES = "errors", "outputs", "variables", "cycles"
 """Ids of steps."""

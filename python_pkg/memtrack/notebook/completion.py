@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtrack.notebook.giveback import FREE_OPTIONS, user_variables
+from memtrack.diagnosis.usernames import user_variables
+from memtrack.notebook.giveback import FREE_OPTIONS
 from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 
 _KEYS = ("%memtrack", "%%memtrack")

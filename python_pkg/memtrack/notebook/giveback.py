@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from memtrack.devices import DriverError, nvidia_driver
 from memtrack.devices.leftovers import DeviceProcess, processes_on
+from memtrack.diagnosis.usernames import user_variables
 from memtrack.errors import UsageError
 from memtrack.i18n import Text, text
 from memtrack.notebook.grammar import split_words
@@ -48,16 +49,6 @@ def free(shell: Any, argument: str, language: str) -> None:
     _show(shell, free_page(released, language))
 
 
-def user_variables(shell: Any) -> list[str]:
-    """Return the names of the user's own variables, without those that IPython made."""
-    hidden: Mapping[str, Any] = shell.user_ns_hidden
-    return [
-        name
-        for name, value in list(shell.user_ns.items())
-        if not (name in hidden and hidden[name] is value)
-    ]
-
-
 _NO_TORCH = text("PyTorch is not imported in this notebook, so no tensor of it holds memory.")
 
 
@@ -68,7 +59,7 @@ def _parse(argument: str, shell: Any) -> tuple[Sequence[str], bool]:
         if option not in FREE_OPTIONS:
             raise UsageError.unknown_word(text("option"), option, FREE_OPTIONS)
     names = list(dict.fromkeys(word for word in words if word and word not in options))
-    known = user_variables(shell)
+    known = list(user_variables(shell))
     for name in names:
         if name not in known:
             raise _no_variable(name, known)

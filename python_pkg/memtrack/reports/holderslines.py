@@ -62,7 +62,7 @@ def _lines(section: Section, language: str) -> list[str]:
         for fact in row.facts:
             words = plain(fact.render(language))
             lines += [_INDENT + line for line in wrapped(_MARK + words, WIDTH - len(_INDENT), "  ")]
-        lines += [f"{_INDENT}{row.line}"] if row.line else []
+        lines += [_INDENT + plain(row.line)] if row.line else []
     for sentence in section.sentences:
         lines += wrapped(plain(sentence.render(language)), WIDTH)
     return lines
@@ -85,7 +85,7 @@ def _html(section: Section, language: str) -> str:
 
 def _html_row(row: HolderRow, language: str) -> str:
     facts = "<br>".join(_words(fact, language) for fact in row.facts)
-    line = f"<code>{escape(row.line)}</code>" if row.line else ""
+    line = f"<code>{escape(plain(row.line))}</code>" if row.line else ""
     name = f'<th scope="row" style="{FIRST_CELL}">{_words(row.name, language)}</th>'
     figure = f'<td style="{CELL}" title="{row.bytes:,}">{format_bytes(row.bytes)}</td>'
     cells = "".join(f'<td style="{FIRST_CELL}">{cell}</td>' for cell in (facts, line))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtrack.capture.holders.roots import UNDERSCORES, namespace
 from memtrack.capture.holders.sharing import Sharing
 from memtrack.capture.holders.walk import Walk
 from memtrack.diagnosis.holdings import OUTPUT
+from memtrack.diagnosis.usernames import UNDERSCORES, namespace
 
 
 def outputs_with_memory(walk: Walk, sharing: Sharing) -> list[Any]:

@@ -11,7 +11,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -19,8 +19,8 @@ import torch
 
 from memtrack.capture.holders.walk import Root
 from memtrack.diagnosis.holdings import DEBUGGER, EXCEPTION, FRAME, MODULE, OURS, OUTPUT, VARIABLE
+from memtrack.diagnosis.usernames import UNDERSCORES, namespace, user_variables
 
-UNDERSCORES = ("_", "__", "___")
 _SLOTS = (
     "InteractiveTB.tb",
     "last_execution_result.error_in_exec",
@@ -32,15 +32,9 @@ _LIBRARIES = ("site-packages", "dist-packages")
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
-def namespace(shell: Any) -> dict[str, Any]:
-    """Return the user's variables, those of `__main__` without a shell."""
-    found = getattr(shell, "user_ns", None)
-    return found if isinstance(found, dict) else vars(sys.modules["__main__"])
-
-
 def variables(shell: Any) -> tuple[list[Root], list[Root], list[Root]]:
     """Return what the user has named: models, all else, optimizers; underscores last in each."""
-    own = user_names(shell)
+    own = user_variables(shell)
     found: tuple[list[Root], list[Root], list[Root]] = ([], [], [])
     for name in sorted(own, key=lambda name: name.startswith("_")):
         kind = type(own[name])
@@ -51,17 +45,6 @@ def variables(shell: Any) -> tuple[list[Root], list[Root], list[Root]]:
 
 def _is_optimizer(kind: type) -> bool:
     return issubclass(kind, torch.optim.Optimizer)
-
-
-def user_names(shell: Any) -> Mapping[str, Any]:
-    """Return the user's own variables: without those of IPython, as its `%who` does."""
-    hidden = getattr(shell, "user_ns_hidden", None) or {}
-    return {
-        name: value
-        for name, value in list(namespace(shell).items())
-        if not (name in hidden and hidden[name] is value)
-        and not (shell is None and name.startswith("__"))
-    }
 
 
 def outputs(shell: Any) -> Iterator[Root]:
