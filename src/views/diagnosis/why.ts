@@ -15,10 +15,12 @@ export type Say = (text: Text) => string;
 
 /** Returns the section of causes; undefined where there is nothing to explain. */
 export function whySection(
-  { causes, checks, kind }: IDiagnosis,
+  { causes: all, checks, kind }: IDiagnosis,
   say: Say,
   trans: TranslationBundle
 ): HTMLElement | undefined {
+  // Beside a cause that can be told, that others cannot says nothing.
+  const causes = all.filter(({ id }, index) => index === 0 || id !== UNKNOWN);
   if (causes.length === 0 && kind === 'none') {
     return undefined;
   }
@@ -90,8 +92,8 @@ function noticeOf(causes: readonly ICause[], hasChecks: boolean, trans: Translat
     return '';
   }
   return hasChecks
-    ? trans.__('None of these is sure. The next check tells more.')
-    : trans.__('None of these is sure.');
+    ? trans.__('No cause is sure. The next check tells more.')
+    : trans.__('No cause is sure.');
 }
 
 /** One cause: with evidence it unfolds, without it is a line. */

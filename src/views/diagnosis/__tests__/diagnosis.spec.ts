@@ -1,6 +1,6 @@
 import { Widget } from '@lumino/widgets';
 
-import { diagnosisOf } from '../../../wire/__tests__/diagnosis';
+import { diagnosisJson, diagnosisOf } from '../../../wire/__tests__/diagnosis';
 import { trans } from '../../__tests__/sample';
 import { DiagnosisWidget } from '..';
 
@@ -86,7 +86,7 @@ describe('a diagnosis', () => {
     expect(texts('.memtrack-Cause .memtrack-Badge')).toEqual([said]);
     const isSure = confidence >= 0.6;
     expect(texts('.memtrack-mod-why .memtrack-Diagnosis-note')).toEqual(
-      isSure ? [] : ['None of these is sure. The next check tells more.']
+      isSure ? [] : ['No cause is sure. The next check tells more.']
     );
   });
 
@@ -119,6 +119,10 @@ describe('a diagnosis', () => {
   it('gives an unknown cause no confidence', () => {
     show('text');
     expect(part('why')?.textContent).toBe('WhyThe cause cannot be told from what is known');
+    const [unknown] = diagnosisJson('text').causes as object[];
+    const [known] = diagnosisJson().causes as object[];
+    show('full', { causes: [known, unknown] });
+    expect(texts('.memtrack-Cause-title')).toEqual(['The peak is real']);
   });
 
   it('has the figures that are known, in full where one points', () => {
