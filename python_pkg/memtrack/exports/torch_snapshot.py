@@ -291,7 +291,7 @@ def _pool_id(pool: str) -> tuple[int, int]:
 
 
 def _annotations(data: RecordingData, indices: list[int]) -> Iterator[Entry]:
-    """Tell phases and marks as torch tells `record_function`: by name, start and end."""
+    """Tell phases and marks as torch tells `record_function`: by name, steps from 1, start and end."""
     epoch, phases = _epoch_us(data), data.phases
     device = indices[0] if indices else 0
     spans = []
@@ -299,7 +299,7 @@ def _annotations(data: RecordingData, indices: list[int]) -> Iterator[Entry]:
         *(phases[name].tolist() for name in ("kind", "step", "start_ns", "end_ns")), strict=True
     ):
         if kind != PhaseKind.OTHER:
-            spans.append((f"step {step} {PhaseKind(kind).id}", start, end))
+            spans.append((f"step {step + 1} {PhaseKind(kind).id}", start, end))
     for label, time in zip(
         data.marks["label"].tolist(), data.marks["time_ns"].tolist(), strict=True
     ):

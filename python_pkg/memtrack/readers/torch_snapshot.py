@@ -29,8 +29,8 @@ from memtrack.recording.data import LARGEST_TOTAL, total_bytes
 
 __all__ = ["DeviceHistory", "FrameReader", "device_history", "read_snapshot", "recording_of"]
 
-MOST_DEVICES = 1024
-"""Indices of devices: no machine has more."""
+MOST_DEVICES = 128
+"""Indices of devices: torch itself is built for 120 (`C10_COMPILE_TIME_MAX_GPUS`)."""
 _ENDINGS = (".gz", ".xz", ".pickle", ".pkl", ".pt")
 _NATIVE = (".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".inl", ".so", "??")
 

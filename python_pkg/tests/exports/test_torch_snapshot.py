@@ -251,7 +251,7 @@ def test_a_trace_keeps_its_order_and_its_kinds():
 def test_phases_and_marks_are_annotations():
     notes = snapshot_of(run_on_the_cpu())["external_annotations"]
     names = [(note["name"], note["stage"]) for note in notes]
-    assert names[:2] == [("step 0 forward", "START"), ("step 0 forward", "END")]
+    assert names[:2] == [("step 1 forward", "START"), ("step 1 forward", "END")]
     assert names[-2:] == [("half", "START"), ("half", "END")]
 
 

@@ -328,6 +328,16 @@ def test_an_empty_snapshot_says_how_to_get_a_full_one(tmp_path, empty):
     assert "without any event or segment. Record first: torch.cuda.memory." in sentence
 
 
+@pytest.mark.parametrize("field", ["device_traces", "segments"])
+def test_more_devices_than_torch_is_built_for_are_refused_at_once(tmp_path, field):
+    segments = [{"device": i, "address": 0, "total_size": 0} for i in range(129)]
+    traces = [[{"action": "alloc", "addr": 0, "size": 1}] for _ in range(129)]
+    found = {"device_traces": traces, "segments": segments}[field]
+    assert "not of a torch allocator snapshot" in refusal(written(tmp_path, {field: found}))
+    data = open_recording(written(tmp_path, {field: found[:120]}))
+    assert len(data.devices) == 120
+
+
 def test_sizes_beyond_all_memory_are_refused(tmp_path):
     entries = [{"action": "alloc", "addr": i, "size": 2**61, "stream": 0} for i in range(4)]
     assert "beyond all memory" in refusal(written(tmp_path, {"device_traces": [entries]}))
