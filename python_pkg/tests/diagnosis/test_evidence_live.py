@@ -196,7 +196,7 @@ def test_an_error_of_the_driver_without_a_refusal_of_the_allocator_was_of_other_
     stats = {"num_ooms": 0, "allocation.all.allocated": 9}
     found = explain_facts(told, LiveFacts(total=80 * GIB, free=79 * GIB, stats=stats))
     assert causes(found) == ["pinned_or_wsl_host_limit"]
-    assert found.causes[0].confidence == 0.75
+    assert found.causes[0].confidence == 0.65
     refused = explain_facts(told, LiveFacts(total=80 * GIB, free=GIB // 2, stats=stats))
     assert causes(refused) == ["unknown"]
 
@@ -263,3 +263,12 @@ def test_capacity_is_less_sure_the_more_of_the_device_is_others():
     found = full(total=12 * GIB, free=GIB, process=8 * GIB, processes=[other])
     (sure,) = (cause.confidence for cause in found.causes if cause.id == "capacity")
     assert sure <= 0.75
+
+
+def test_what_the_driver_keeps_for_itself_is_no_other_process():
+    found = full(total=80 * GIB, free=71 * GIB + GIB // 2, process=8 * GIB, reserved=7 * GIB)
+    assert found.needed.others == 0
+    assert "others" not in [part.id for part in found.parts]
+    hidden = full(total=80 * GIB, free=30 * GIB, process=8 * GIB, reserved=7 * GIB)
+    assert hidden.needed.others == 42 * GIB
+    assert {part.id: part.bytes for part in hidden.parts}["others"] > 41 * GIB

@@ -8,7 +8,7 @@ from memtrack.diagnosis.titles import title
 from memtrack.i18n import text
 from memtrack.units import GIB, format_bytes
 
-ROOM = GIB
+ROOM = 2 * GIB
 """More than a context or a library's handle needs."""
 
 
@@ -32,4 +32,4 @@ def pinned(now: Situation) -> Cause | None:
     if free is not None:
         lines.append(text("The device has {free} free", free=format_bytes(free)))
     cause = "pinned_or_wsl_host_limit"
-    return Cause(cause, 0.5 if free is None else 0.75, title(cause), lines)
+    return Cause(cause, 0.5 if free is None else 0.65, title(cause), lines)

@@ -59,4 +59,6 @@ def _around(now: Situation, size: int) -> list[Part]:
     beside = now.beside
     if beside is None or beside > size:
         return [Part("outside", size, ESTIMATED)]
+    if not now.others:
+        return [Part("context", size, ESTIMATED)]
     return [Part("context", beside, ESTIMATED), Part("others", size - beside, ESTIMATED)]

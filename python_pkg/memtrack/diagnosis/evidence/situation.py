@@ -25,6 +25,9 @@ from memtrack.diagnosis.evidence.passes import Passes, passes
 from memtrack.recording import EventKind, RecordingData
 from memtrack.recording.tables import Array
 
+ROUNDING = 0.01
+"""Of a device: what the driver keeps for itself, and what the figures of a text are rounded by."""
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -94,11 +97,11 @@ class Situation:
     def others(self) -> int | None:
         """What other processes hold."""
         told = self.facts.others
-        if told:
+        if told or self.facts.process is None or None in (self.total, self.device_free):
             return told
-        if self.facts.process is not None and None not in (self.total, self.device_free):
-            return max((self.total or 0) - (self.device_free or 0) - self.facts.process, 0)
-        return told
+        total = self.total or 0
+        rest = total - (self.device_free or 0) - self.facts.process
+        return rest if rest > ROUNDING * total else 0
 
 
 def situation(
