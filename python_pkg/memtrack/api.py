@@ -200,7 +200,7 @@ class Tracking:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder: Recorder | None = recorder
         self._recording = Recording.of(recorder)
-        self._was_entered = False
+        self._was_entered = self._notes_failures = False
 
     def __enter__(self) -> Recording:
         recorder = self._recorder
@@ -209,11 +209,14 @@ class Tracking:
                 text("This `track` was entered before: each `with` block needs its own.")
             )
         self._was_entered = True
+        from memtrack.capture.failure import watch_failures
+
+        self._notes_failures = watch_failures()
         try:
             recorder.attach()
             recorder.enter()
         except BaseException:
-            recorder.detach()
+            self._stop(recorder)
             raise
         return self._recording
 
@@ -236,7 +239,15 @@ class Tracking:
                 raise
             say_failed(text("finish the recording"), ours)
         finally:
-            recorder.detach()
+            self._stop(recorder)
+
+    def _stop(self, recorder: Recorder) -> None:
+        """Take everything off; what was noted of a failure stays, for `explain`."""
+        from memtrack.capture.failure import stop_watching
+
+        if self._notes_failures:
+            stop_watching()
+        recorder.detach()
 
 
 def track(
@@ -381,13 +392,16 @@ def case_of(error: BaseException, shell: Any = None) -> Case:
 
 
 def _with_evidence(told: Diagnosis, data: RecordingData) -> Diagnosis:
+    from memtrack.diagnosis.case import device_in, row_of
     from memtrack.diagnosis.combined import combine
     from memtrack.diagnosis.evidence import explain_recording
 
     devices = devices_in_order(data)
     if not told.device_memory or not devices:
         return told
-    return combine(told, explain_recording(told, data, devices[0]))
+    named = device_in(told.message)
+    row = -1 if named is None else row_of(data, named)
+    return combine(told, explain_recording(told, data, row if row >= 0 else devices[0]))
 
 
 def recording_called(identifier: str) -> Recording | None:

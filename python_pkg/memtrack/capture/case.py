@@ -6,7 +6,6 @@ the figures in the message; the allocator's history, where it is on, has kept th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from memtrack.capture.failure import CaughtFailure, failure_like
 from memtrack.capture.holders import holdings
 from memtrack.capture.livefacts import live_facts
 from memtrack.capture.place import place_of_traceback
-from memtrack.diagnosis.case import Case, merged, row_of
+from memtrack.diagnosis.case import Case, device_in, merged, row_of
 from memtrack.diagnosis.diagnosis import Place
 from memtrack.diagnosis.evidence import HeldFact
 from memtrack.diagnosis.explain import explain_text
@@ -37,7 +36,6 @@ SEARCH_S = 0.2
 _OF_CUDA = ("cuda_oom", "hip_oom")
 _OF_DRIVER = "cuda_error"
 _REFUSALS = (RuntimeError, AssertionError, AttributeError, ValueError)
-_DEVICE = re.compile(r"\b(?:GPU|device) (\d+)\b")
 
 
 def case_of(
@@ -56,7 +54,7 @@ def case_of(
         return Case(told, place, -1 if device is None else device, facts)
     if told.kind not in _OF_CUDA or not torch.cuda.is_initialized():
         return Case(told, place)
-    named = _device_in(told.message)
+    named = device_in(told.message)
     caught = failure_like(told.numbers.get("requested"), named)
     if caught is None:
         device = torch.cuda.current_device() if named is None else named
@@ -73,11 +71,6 @@ def _place_of(error: BaseException, names: Callable[[str], str] | None) -> Place
     """Return the place of the first cause that tells one."""
     places = (place_of_traceback(one.__traceback__, names) for one in chain(error))
     return next((place for place in places if place.site or place.layer), Place())
-
-
-def _device_in(message: str) -> int | None:
-    found = _DEVICE.search(message)
-    return int(found[1]) if found else None
 
 
 def _outputs(shell: Any, device: int) -> Sequence[HeldFact]:

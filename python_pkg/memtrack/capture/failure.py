@@ -73,16 +73,30 @@ class CaughtFailure:
 
 
 _caught: deque[CaughtFailure] = deque(maxlen=KEPT)
+_is_watching = False
 
 
-def watch_failures() -> None:
-    """Note failures from now on, or from the initialisation of CUDA on, which this does not cause."""
+def watch_failures() -> bool:
+    """Note failures from now on, or from the initialisation of CUDA on, which this does not cause.
+
+    Return whether they were not noted before.
+    """
+    global _is_watching
+    was_watching, _is_watching = _is_watching, True
     torch_api.on_out_of_memory(_note)
+    return not was_watching
+
+
+def stop_watching() -> None:
+    """Note no more failures; what was noted stays until it is forgotten."""
+    global _is_watching
+    _is_watching = False
+    torch_api.on_out_of_memory(None)
 
 
 def ignore_failures() -> None:
     """Note no more failures, and forget those that were."""
-    torch_api.on_out_of_memory(None)
+    stop_watching()
     forget_failures()
 
 

@@ -5,6 +5,7 @@ A diagnosis can be made of it at once, and again when a recording of the run is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,8 @@ from memtrack.diagnosis.evidence import LiveFacts, explain_facts, explain_record
 from memtrack.diagnosis.explain import explain_text
 from memtrack.diagnosis.raised import text_of
 from memtrack.recording import RecordingData
+
+_DEVICE = re.compile(r"\b(?:GPU|device) (\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,12 @@ class Case:
 def case_of_words(error: BaseException, names: Callable[[str], str] | None = None) -> Case:
     """Return the case of an exception by its words alone, as in a process without torch."""
     return Case(explain_text(text_of(error, names)), Place())
+
+
+def device_in(message: str) -> int | None:
+    """Return the ordinal of the device that a message names, None for none."""
+    found = _DEVICE.search(message)
+    return int(found[1]) if found else None
 
 
 def row_of(data: RecordingData, device: int) -> int:

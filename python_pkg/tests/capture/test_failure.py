@@ -309,3 +309,26 @@ def test_what_the_last_error_holds_is_counted_without_the_names_of_a_cell(monkey
 def test_without_a_last_error_nothing_is_held(monkeypatch):
     monkeypatch.delattr(sys, "last_traceback", raising=False)
     assert held_by_last_error(torch.device("cpu")) == []
+
+
+def test_a_tracked_block_notes_failures_and_leaves_them_for_explain(allocator):
+    import memtrack
+
+    model = Outer(allocator)
+    with memtrack.track(model) as recording:
+        model(torch.ones(1, 2))
+    caught = failure_like(None, None)
+    assert caught.recording == recording.data.facts.identifier
+    assert (caught.place.layer, caught.place.step) == ("blocks.1.attn", 1)
+    allocator.fail()
+    assert failure_like(None, None) is caught
+
+
+def test_a_tracked_block_does_not_end_the_watch_of_another(allocator):
+    import memtrack
+
+    watch_failures()
+    with memtrack.track(nn.Linear(2, 2)):
+        pass
+    allocator.fail()
+    assert failure_like(None, None) is not None
