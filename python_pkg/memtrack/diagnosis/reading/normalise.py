@@ -10,7 +10,7 @@ import html
 import re
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_ANSI_SPELT = re.compile(r"(?:\\u001b|\\x1b|\\033|␛)\[[0-9;]*m", re.IGNORECASE)
+_ANSI_SPELT = re.compile(r"(?:\\+(?:u001b|x1b|033|e)|␛)\[[0-9;]*m", re.IGNORECASE)
 # What is left of a colour where the escape character was lost on the way.
 _ANSI_REST = re.compile(r"(?<!\w)\[(?:\d{1,3};?)+m")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\ufeff]")
@@ -21,7 +21,7 @@ _CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _PREFIXES = (
     # Quoting: mail, comments, a box drawn around, a column of `docker compose`.
     r"[>|│┃╎]\s?",
-    r"(?:#+|//+|\*|;+)\s+",
+    r"(?:#+|//+|\*)\s+",
     r"[\w.-]{1,40}\s+\|\s",
     # Ranks: torchrun, Lightning, `srun --label`, mpirun.
     r"\[(?:rank|default|local_rank)?[ :]?\d{1,5}\]\s?:",

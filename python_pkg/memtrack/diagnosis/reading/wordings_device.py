@@ -18,7 +18,7 @@ _ASYNC_FIELDS = (
     size("requested", "requested:"),
     size("total", "devicelimit:"),
     size("free", r"free\(accordingtocuda\):"),
-    size("allowed", r"pytorchlimit\(setbyuser-suppliedmemoryfraction\).{0,80}?:"),
+    size("allowed", r"pytorchlimit\(setbyuser-suppliedmemoryfraction\)(?:\D{0,3}|.{0,80}?:)"),
 )
 
 BACKENDS = (

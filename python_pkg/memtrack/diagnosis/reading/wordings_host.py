@@ -76,7 +76,7 @@ HOST = (
     _host(
         "host.memory_error",
         "memoryerror",
-        r"(?<![a-z_.])memoryerror(?::|$)",
+        r"(?<![a-z_.])memoryerror(?::(?![a-z]{2,12}outofmemory)|$)",
     ),
     _host(
         "host_pinned.code",
