@@ -221,8 +221,9 @@ def _last_failure(data: RecordingData, device: int) -> tuple[int, int]:
     told = data.facts.extra.get("failures")
     found = told.get(str(device)) if isinstance(told, Mapping) else None
     stack = found.get("stack") if isinstance(found, Mapping) else None
-    known = isinstance(stack, int) and 0 <= stack < len(data.stacks)
-    return int(failed[-1]) if len(failed) else -1, stack if known else -1
+    if not isinstance(stack, int) or not 0 <= stack < len(data.stacks):
+        stack = -1
+    return int(failed[-1]) if len(failed) else -1, stack
 
 
 def _categories(data: RecordingData) -> list[str]:

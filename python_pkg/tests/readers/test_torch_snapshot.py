@@ -330,7 +330,7 @@ def test_an_empty_snapshot_says_how_to_get_a_full_one(tmp_path, empty):
 
 @pytest.mark.parametrize("field", ["device_traces", "segments"])
 def test_more_devices_than_torch_is_built_for_are_refused_at_once(tmp_path, field):
-    segments = [{"device": i, "address": 0, "total_size": 0} for i in range(129)]
+    segments = [{"device": i, "address": 1 << 30, "total_size": 2 * MIB} for i in range(129)]
     traces = [[{"action": "alloc", "addr": 0, "size": 1}] for _ in range(129)]
     found = {"device_traces": traces, "segments": segments}[field]
     assert "not of a torch allocator snapshot" in refusal(written(tmp_path, {field: found}))
