@@ -52,10 +52,12 @@ def case_of(
         device = _asked(torch.cuda.current_device)
         facts = None if device is None else live_facts(device, place=place)
         return Case(told, place, -1 if device is None else device, facts)
-    if told.kind not in _OF_CUDA or not torch.cuda.is_initialized():
+    if not told.device_memory or not torch.cuda.is_initialized():
         return Case(told, place)
     named = device_in(told.message)
-    caught = failure_like(told.numbers.get("requested"), named)
+    # Libraries that fail by themselves are no failure of the allocator.
+    is_allocators = told.kind in _OF_CUDA
+    caught = failure_like(told.numbers.get("requested"), named) if is_allocators else None
     if caught is None:
         device = torch.cuda.current_device() if named is None else named
         facts = live_facts(device, held=_outputs(shell, device), place=place)

@@ -196,6 +196,16 @@ def test_a_corrupted_context_is_not_asked(cuda):
     assert found.diagnosis().device_memory is False
 
 
+def test_a_library_that_fails_by_itself_is_no_failure_of_the_allocator(cuda):
+    failure_of(cuda.fail)
+    error = RuntimeError(
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"
+    )
+    found = case_of(error)
+    assert found.facts.segment is None and found.facts.free == FREE
+    assert found.diagnosis().device_memory and found.diagnosis().causes
+
+
 def test_refusals_leave_the_words(cuda, monkeypatch):
     def refuse(*_):
         raise RuntimeError("not supported")
