@@ -23,7 +23,7 @@ _LIBRARIES = ("site-packages", "dist-packages", "/torch/", "<frozen", "lib/pytho
 _PHASES = ("optimizer", "backward")
 
 
-def explain_text(source: str | BaseException | Iterable[str]) -> Diagnosis:
+def explain_text(source: str | bytes | BaseException | Iterable[str]) -> Diagnosis:
     """Return the diagnosis of a text, of lines of a log, or of an exception, by its words alone.
 
     Lines are read once, with bounded memory. Where no memory error is found, `kind` is `none` and the
@@ -31,6 +31,8 @@ def explain_text(source: str | BaseException | Iterable[str]) -> Diagnosis:
     """
     if isinstance(source, BaseException):
         reading = read_text(text_of(source))
+    elif isinstance(source, bytes | bytearray):
+        reading = read_text(source.decode("utf-8", errors="replace"))
     elif isinstance(source, str):
         reading = read_text(source)
     else:

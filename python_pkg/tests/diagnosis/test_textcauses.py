@@ -227,3 +227,43 @@ def test_an_exception_is_read_with_what_it_came_from():
     assert diagnosis.kind == "cuda_oom"
     assert diagnosis.needed.requested == 512 * MIB
     assert diagnosis.place.site.startswith(__file__)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "words"),
+    [
+        ("/x/torch/optim/adam.py", "exp_avg = torch.zeros_like(p)", "the optimizer"),
+        ("/me/train.py", "loss.backward()", "in backward"),
+        ("/me/chat.py", "out = model.generate(**inputs)", "generating"),
+        ("/me/eval.py", "scores = iou(boxes, anchors)", "boxes or anchors"),
+    ],
+)
+def test_where_it_failed_is_evidence(path, source, words):
+    text = f'Traceback (most recent call last):\n  File "{path}", line 3, in f\n    {source}\n'
+    text += message("1.00 GiB", "16.00 GiB", "0.10 GiB", "15.00 GiB", "20.00 MiB")
+    lines = [line.render() for one in explain_text(text).causes for line in one.evidence]
+    assert any(words in line for line in lines)
+
+
+def test_no_grad_is_not_backward_and_loading_not_saving():
+    frames = "Traceback (most recent call last):\n"
+    frames += (
+        '  File "/x/torch/autograd/grad_mode.py", line 15, in decorate_context\n    return f()\n'
+    )
+    frames += '  File "/me/train.py", line 9, in main\n    model.load_state_dict(state)\n'
+    text = frames + message("1.00 GiB", "16.00 GiB", "0.10 GiB", "15.00 GiB", "20.00 MiB")
+    diagnosis = explain_text(text)
+    assert diagnosis.place.phase == ""
+    assert "fsdp_or_state_dict_save" not in {one.id for one in diagnosis.causes}
+
+
+def test_the_same_figures_twice_speak_for_something_kept():
+    once = message("1.00 GiB", "16.00 GiB", "0.10 GiB", "15.00 GiB", "20.00 MiB")
+    kept = "exception_traceback_or_stale_reference"
+    assert causes(f"{once}\nagain:\n{once}")[kept] > causes(once)[kept]
+
+
+def test_what_nvml_says_gives_way_to_the_error():
+    text = "Failed to initialize NVML: Driver/library version mismatch\n" + GUIDE
+    assert explain_text(text).kind == "cuda_oom"
+    assert explain_text(text.encode()) == explain_text(text)

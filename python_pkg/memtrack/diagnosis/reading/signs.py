@@ -36,7 +36,7 @@ _SIGNS: dict[str, str] = {
     "adapters": r"\blora\b|\bpeft\b|\bqlora\b|gradient[ _]checkpoint",
     "half": r"\b16-bit\b|\bfp16\b|\bbf16\b|\bbfloat16\b|\bfloat16\b|\bhalf precision",
     "loading": r"\bload(?:s|ed|ing)?\b|from_pretrained",
-    "saving": r"\bsav(?:e|es|ing)\b|save_pretrained|save_checkpoint|state_dict",
+    "saving": r"\bsav(?:e|es|ing)\b|save_pretrained|save_checkpoint|(?<!load_)state_dict",
     "sharded": r"\bfsdp2?\b|\bzero-?3\b|fully ?sharded",
     "clone_failed": r"failed to clone\(\) tensor with name",
     "ranks": r"\b(?:all|every|each|other) ranks?\b|\branks? \d|cuda:0|map_location|\bgpu 0\b",

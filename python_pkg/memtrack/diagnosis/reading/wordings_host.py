@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memtrack.diagnosis.reading.failure import Severity
 from memtrack.diagnosis.reading.wording import Field, Wording, size
 
 
 def _host(
-    name: str, needle: str, pattern: str = "", fields: Sequence[Field] = (), reach: int = 0
+    name: str,
+    needle: str,
+    pattern: str = "",
+    fields: Sequence[Field] = (),
+    reach: int = 0,
+    severity: Severity = Severity.FATAL,
 ) -> Wording:
     """Return a wording of no device memory; its kind is the part of its name before the dot."""
     kind = name.partition(".")[0]
-    return Wording(name, kind, needle, pattern, False, fields=fields, reach=reach)
+    return Wording(name, kind, needle, pattern, False, severity, fields, reach)
 
 
 _YOU_TRIED = (size("requested", "youtriedtoallocate"),)
@@ -165,6 +171,7 @@ KILLED = (
         "host.oom_killed.launcher",
         "killingsubprocess",
         r"killingsubprocess\d*",
+        severity=Severity.WARNING,  # said in whatever order the streams were joined
     ),
     _host("host.oom_killed.ray", "duetothenoderunninglowonmemory"),
     _host(

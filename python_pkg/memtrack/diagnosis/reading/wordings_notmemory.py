@@ -53,10 +53,14 @@ DRIVER = (
     ),
     _not_memory("gpu_lost", "nodeviceswerefound"),
     _not_memory("xid", "nvrm:xid", r"nvrm:xid\(pci:[^)]*\):(?P<status>\d+)"),
-    _not_memory("nvml_mismatch", "driver/libraryversionmismatch"),
-    _not_memory("nvml_blocked", "gpuaccessblockedbytheoperatingsystem"),
+    # NVML only tells of devices: a program goes on without it, and fails of something else.
+    _not_memory("nvml_mismatch", "driver/libraryversionmismatch", severity=Severity.WARNING),
+    _not_memory("nvml_blocked", "gpuaccessblockedbytheoperatingsystem", severity=Severity.WARNING),
     _not_memory(
-        "nvml", "failedtoinitializenvml", r"failedtoinitializenvml:(?P<status>[a-z/]{3,40})"
+        "nvml",
+        "failedtoinitializenvml",
+        r"failedtoinitializenvml:(?P<status>[a-z/]{3,40})",
+        Severity.WARNING,
     ),
     _not_memory(
         "mps_server", "mpsclientfailedtoconnect", r"(?:error805:)?mpsclientfailedtoconnect"

@@ -39,6 +39,32 @@ PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
             text("The traceback ends in an operation for which cuDNN takes a workspace."),
         ),
     ),
+    "optimizer": (
+        Candidate(
+            "capacity",
+            0.45,
+            text(
+                "The traceback ends in the optimizer: its first step allocates its state, as large as"
+                " the parameters once or twice more."
+            ),
+        ),
+    ),
+    "backward": (
+        Candidate(
+            "capacity",
+            0.4,
+            text("The traceback ends in backward, which needs what forward has left free."),
+        ),
+    ),
+    "generation": (
+        Candidate(
+            "capacity",
+            0.4,
+            text(
+                "The traceback ends in generating: the cache of keys and values grows with each word."
+            ),
+        ),
+    ),
     "saving": (Candidate("fsdp_or_state_dict_save", 0.4, _FRAMES),),
     "gathering": (Candidate("eval_accumulation", 0.45, _FRAMES),),
     "boxes": (

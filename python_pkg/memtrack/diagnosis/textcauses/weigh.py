@@ -82,6 +82,11 @@ def _host_size(failure: Failure, scores: Scores) -> None:
 def _repeated(failure: Failure, reading: Reading, scores: Scores) -> None:
     """Weigh that the text has the same kind of failure again: what the first one left is still held."""
     again = [one for one in reading.failures if one.kind == failure.kind and one is not failure]
+    if failure.count > 1 and failure.numbers:
+        same = text(
+            "The same message, to the last figure, comes {count} times.", count=failure.count
+        )
+        scores.add("exception_traceback_or_stale_reference", 0.3, same)
     chained = "traceback_kept" in failure.signs
     if chained and again:
         line = text(
