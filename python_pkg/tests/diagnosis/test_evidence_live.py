@@ -272,3 +272,11 @@ def test_what_the_driver_keeps_for_itself_is_no_other_process():
     hidden = full(total=80 * GIB, free=30 * GIB, process=8 * GIB, reserved=7 * GIB)
     assert hidden.needed.others == 42 * GIB
     assert {part.id: part.bytes for part in hidden.parts}["others"] > 41 * GIB
+
+
+def test_what_is_neither_free_nor_the_allocators_is_a_possibility_where_the_driver_is_silent():
+    found = full(total=24 * GIB, free=GIB)
+    told = {cause.id: cause for cause in found.causes}["other_process_or_framework"]
+    assert told.confidence < 0.6
+    assert "is neither free nor PyTorch's" in told.evidence[0].render()
+    assert "other_process_or_framework" not in causes(full(total=8 * GIB, free=GIB // 2))

@@ -13,7 +13,7 @@ from memtrack.diagnosis.evidence.facts import NOTHING, LiveFacts, ProcessFact
 from memtrack.diagnosis.evidence.gaps import fragmented
 from memtrack.diagnosis.evidence.holders import holders, parts
 from memtrack.diagnosis.evidence.leaks import held, leak, without_no_grad
-from memtrack.diagnosis.evidence.limits import limit, others, outside, private_pools
+from memtrack.diagnosis.evidence.limits import limit, others, outside, private_pools, unaccounted
 from memtrack.diagnosis.evidence.peaks import capacity
 from memtrack.diagnosis.evidence.place import place_of
 from memtrack.diagnosis.evidence.ranking import settle
@@ -38,6 +38,7 @@ RULES: Sequence[Rule] = (
     limit,
     private_pools,
     outside,
+    unaccounted,
     quadratic,
     without_no_grad,
     float32_load,

@@ -112,6 +112,24 @@ def _lines_of_others(now: Situation, held: int) -> list[Text]:
     return lines
 
 
+def unaccounted(now: Situation) -> Cause | None:
+    """Much of the device is neither the allocator's nor free, and the driver does not say whose it is."""
+    total, free = now.total, now.device_free
+    if total is None or free is None or now.facts.process is not None or now.others:
+        return None
+    rest = total - free - max(now.reserved or 0, now.allocated)
+    if not now.needed or free >= now.needed or free + rest < now.needed or rest < total // 4:
+        return None
+    cause = "other_process_or_framework"
+    line = text(
+        "{rest} ({percent}) of the device is neither free nor PyTorch's: other processes have it, or"
+        " this one beside PyTorch's allocator",
+        rest=format_bytes(rest),
+        percent=format_percent(rest, total),
+    )
+    return Cause(cause, 0.55 if rest >= total // 2 else 0.4, title(cause), (line,))
+
+
 def outside(now: Situation) -> Cause | None:
     """Much of what this process holds is unknown to its allocator."""
     beside, total = now.beside, now.total
