@@ -245,25 +245,23 @@ history_is_on: Callable[[], bool] = getattr(_C, "_cuda_isHistoryEnabled", lambda
 def snapshot_without_history() -> dict[str, Any] | None:
     """Return the state of CUDA's allocator, without its history, in well under a millisecond a segment.
 
-    None where only both together can be had (torch before 2.11 with its history on): that takes 7 µs
-    an entry. May raise what the backend raises.
+    None where only both together can be had (torch before 2.11 with its history on). May raise what
+    the backend raises.
     """
-    take: Any = getattr(_C, "_cuda_memorySnapshot", None)
-    if take is None:
-        return None
-    if "include_traces" in _parameters(torch.cuda.memory_snapshot):
-        found: dict[str, Any] = take((0, 0, False))
+    if "include_traces" in _parameters(getattr(torch.cuda, "memory_snapshot", None)):
+        found: dict[str, Any] = _C._cuda_memorySnapshot((0, 0, False))
         return found
-    return None if history_is_on() else take(None)
+    return None if history_is_on() else snapshot_with_history()
 
 
 def snapshot_with_history() -> dict[str, Any]:
-    """Return the state of CUDA's allocator with the history it has kept: 7 µs an entry."""
-    found: dict[str, Any] = _C._cuda_memorySnapshot(None)
+    """Return the state of CUDA's allocator with the history it has kept: 2 to 7 µs an entry."""
+    memory: Any = torch.cuda.memory
+    found: dict[str, Any] = memory._snapshot()
     return found
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+def _parameters(function: Callable[..., Any] | None) -> tuple[str, ...]:
     code = getattr(function, "__code__", None)
     return () if code is None else code.co_varnames[: code.co_argcount]
 

@@ -231,6 +231,62 @@ def test_after_unloading_nothing_is_explained(failing):
     assert failing.published == []
 
 
+@pytest.fixture
+def on_cuda(training, monkeypatch):
+    """A notebook on a fake CUDA: `fail()` is a request that the allocator cannot serve."""
+    import torch
+    from failing_cuda import Cuda
+
+    from memtrack.capture import torch_api
+
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    training.shell.user_ns["fail"] = Cuda(monkeypatch).fail
+    yield training
+    training.run("%unload_ext memtrack", store_history=False)
+    delattr(torch.cuda, torch_api._TRAMPOLINE)
+
+
+FAILING_LAYER = (
+    "class Greedy(nn.Module):\n    def forward(self, x):\n        fail()\n"
+    "bad = nn.Sequential(nn.Linear(2, 2), nn.Sequential(Greedy()))"
+)
+
+
+def test_a_failure_is_placed_without_a_model_attached(on_cuda):
+    on_cuda.run(FAILING_LAYER)
+    on_cuda.run("bad(torch.ones(1, 2))")
+    (shown,) = explanations(on_cuda)
+    assert shown[MIME_TYPE]["place"]["phase"] == "forward"
+    assert shown[MIME_TYPE]["place"]["layer"] == "1.0"
+    assert shown["text/plain"].startswith(
+        "Out of memory in forward of 1.0: 2.00 GiB asked, largest free block 1.00 GiB"
+    )
+    assert shown[MIME_TYPE]["needed"]["largest_free"] == 1 << 30
+    assert sum(part["bytes"] for part in shown[MIME_TYPE]["parts"]) == 24 << 30
+    assert on_cuda.err == ""
+
+
+def test_a_recorded_failure_is_shown_at_once_and_again_with_its_recording(on_cuda):
+    on_cuda.run(FAILING_LAYER)
+    on_cuda.run("%memtrack bad")
+    on_cuda.run("bad(torch.ones(1, 2))")
+    (shown,) = explanations(on_cuda)
+    versions = [one for one in on_cuda.published if MIME_TYPE in one["data"]]
+    assert [one["update"] for one in versions] == [False, True]
+    assert len({one["transient"]["display_id"] for one in versions}) == 1
+    place = shown[MIME_TYPE]["place"]
+    assert (place["phase"], place["layer"], place["step"]) == ("forward", "1.0", 1)
+    assert str(answered(on_cuda, "")) == shown["text/plain"]
+    assert on_cuda.err == ""
+
+
+def test_what_a_cell_survives_is_forgotten(on_cuda):
+    from memtrack.capture.failure import failure_like
+
+    on_cuda.run("try:\n    fail()\nexcept RuntimeError:\n    pass")
+    assert failure_like(None, None) is None and explanations(on_cuda) == []
+
+
 # %memtrack explain
 
 
