@@ -42,6 +42,8 @@ def _maker(data: RecordingData, allocation: dict[str, int]) -> Text:
     if allocation["stack"] >= 0:
         _, labels = sites(data, np.array([allocation["stack"]]))
         return text("made at {site}", site=labels[0])
+    if allocation["category"] == Category.UNKNOWN:
+        return text("a block that no line is known of")
     return PARTS[Category(allocation["category"]).id]
 
 

@@ -73,8 +73,8 @@ def details(analysis: DeviceAnalysis) -> list[Text]:
     rows = alive(analysis.data, analysis.device, analysis.peak.cut)
     found = (
         out_of_memory(analysis),
-        _shares(analysis),
         largest_sites(analysis, rows) if is_unstructured(analysis) else None,
+        _shares(analysis),
         _large_tensors(analysis, rows),
         _heavy_layer(analysis),
         _saved(analysis),
@@ -88,15 +88,16 @@ def details(analysis: DeviceAnalysis) -> list[Text]:
 
 def _shares(analysis: DeviceAnalysis) -> Text | None:
     size, peak = analysis.by_category, analysis.peak.bytes
-    if is_unstructured(analysis) and size[Category.UNKNOWN] == peak:
-        return None
-    largest = sorted(DRAW_ORDER, key=lambda category: -size[category])[:MOST_SHARES]
+    told = DRAW_ORDER
+    if is_unstructured(analysis):  # that most of it is unknown goes without saying
+        told = tuple(category for category in told if category is not Category.UNKNOWN)
+    largest = sorted(told, key=lambda category: -size[category])[:MOST_SHARES]
     shares = [
         text("{percent} {part}", percent=format_percent(size[c], peak), part=part_name(c.id))
         for c in largest
         if size[c] * 100 >= peak
     ]
-    return text("At the peak: {shares}", shares=joined(shares))
+    return text("At the peak: {shares}", shares=joined(shares)) if shares else None
 
 
 def _large_tensors(analysis: DeviceAnalysis, rows: Array) -> Text | None:
