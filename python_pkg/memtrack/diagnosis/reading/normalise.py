@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _ANSI_SPELT = re.compile(r"(?:\\+(?:u001b|x1b|033|e)|␛)\[[0-9;]*m", re.IGNORECASE)
+_SPELT = re.compile(r"\\u([0-9a-fA-F]{4})")
 # What is left of a colour where the escape character was lost on the way.
 _ANSI_REST = re.compile(r"(?<!\w)\[(?:\d{1,3};?)+m")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\ufeff]")
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")
 
+_TAGS = re.compile(r"</?(?:span|p|div|code|pre|b|i|em|strong|font|li|td|tr)(?:\s[^<>]*)?>")
+_BREAKS = re.compile(r"<br\s*/?>")
 _LEVEL = r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|NOTICE|TRACE|[DIWEF])"
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _PREFIXES = (
@@ -23,6 +27,9 @@ _PREFIXES = (
     r"[>|│┃╎]\s?",
     r"(?:#+|//+|\*)\s+",
     r"[\w.-]{1,40}\s+\|\s",
+    # pytest's errors, and containers that note stream and whole or part of a line.
+    r"E\s{3,}",
+    r"std(?:out|err)\s[FP]\s",
     # Ranks: torchrun, Lightning, `srun --label`, mpirun.
     r"\[(?:rank|default|local_rank)?[ :]?\d{1,5}\]\s?:",
     r"(?:rank|node|worker)[ _-]?\d{1,5}\s?:\s",
@@ -33,9 +40,9 @@ _PREFIXES = (
     r"\([\w.: -]{1,60}\bpid=\d+[^)]{0,80}\)",
     r"\(\w{1,40}\)\s(?=\(|" + _LEVEL + r"\b)",
     # Times.
-    r"\[?\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ]" + _CLOCK + r"(?:Z|[+-]\d{2}:?\d{2})?\]?\s?[,:|-]?",
-    r"\[?(?:\d{2}[-/])?\d{2}[-/]\d{2}[T ]" + _CLOCK + r"\]?\s?[,:|-]?",
-    r"\[?" + _CLOCK + r"\]?\s[,:|-]?",
+    r"\[?\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ]" + _CLOCK + r"(?:Z|[+-]\d{2}:?\d{2})?\]?(?:[,:|-]|\s[|-])?",
+    r"\[?(?:\d{2}[-/])?\d{2}[-/]\d{2}[T ]" + _CLOCK + r"\]?(?:[,:|-]|\s[|-])?",
+    r"\[?" + _CLOCK + r"\]?(?:[,:|-]|\s[|-])?\s",
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s" + _CLOCK + r"\s\S+\s",
     r"\[\s?\d+\.\d{4,6}\]\s",
     # Levels and the place that logged.
@@ -59,6 +66,12 @@ def clean(line: str) -> str:
         line = _ANSI_REST.sub("", line)
     if "&" in line:
         line = html.unescape(html.unescape(line))
+    if "<" in line:
+        line = _TAGS.sub("", _BREAKS.sub("\n", line))
+    if "**" in line:
+        line = line.replace("**", "")
+    if not line.isascii():  # full-width signs, blanks that do not break
+        line = unicodedata.normalize("NFKC", line)
     if "\r" in line:
         line = line.replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", line) if not line.isprintable() else line
@@ -81,10 +94,10 @@ def unescape_json(line: str) -> str:
         ('\\"', '"'),
         ("\\'", "'"),
         ("\\/", "/"),
-        ("\\u003e", ">"),
+        ("\\_", "_"),
     ):
         line = line.replace(escape, meant)
-    return line
+    return _SPELT.sub(lambda found: chr(int(found[1], 16)), line)
 
 
 def without_prefix(line: str) -> str:
