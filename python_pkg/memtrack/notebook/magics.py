@@ -127,17 +127,20 @@ class MemtrackMagics(Magics):
         self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
     ) -> Recording | Summary | Explanation | None:
         request = parse_line(line) if cell is None else parse_cell(line)
-        names = {**self._shell.user_ns, **(local_ns or {})}
         if isinstance(request, Command) and request.name == "explain":
-            return self._explain(request.argument, names)
+            return self._explain(request.argument, self._names(local_ns))
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
         if isinstance(request, ShowLatest):
             return self._latest()
-        watch = self._track(request, names)
+        watch = self._track(request, self._names(local_ns))
         if cell is not None:
             self._run_cell(watch, cell)
         return None
+
+    def _names(self, local_ns: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """Return what names mean here: a copy, which must not live while `free` runs."""
+        return {**self._shell.user_ns, **(local_ns or {})}
 
     def _track(self, request: Track, names: Mapping[str, Any]) -> Watch:
         recorder_type = load_recorder()

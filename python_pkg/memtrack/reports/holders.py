@@ -46,7 +46,7 @@ class HolderRow:
 def holder_rows(found: Holdings) -> list[HolderRow]:
     """Return the holders, largest first, with all else that is allocated; they sum to it."""
     shown, rest = found.holdings[:MOST_ROWS], found.holdings[MOST_ROWS:]
-    rows = [_row(one) for one in shown]
+    rows = [_row(one, found.cut_short) for one in shown]
     if rest:
         sentence = text("{count} smaller holders", count=len(rest))
         rows.append(HolderRow(sum(one.bytes for one in rest), sentence))
@@ -137,7 +137,7 @@ def freeing_line(one: Holding) -> str:
     return " ".join([FREE, one.name, *names])
 
 
-def _row(one: Holding) -> HolderRow:
+def _row(one: Holding, cut_short: bool = False) -> HolderRow:
     facts = [_count(one)]
     paths = [chain for chain in one.chains if chain.path != one.name]
     facts += [
@@ -156,7 +156,10 @@ def _row(one: Holding) -> HolderRow:
             ]
         )
         facts.append(text("also held by {names}", names=names))
-    return HolderRow(one.bytes, holder_name(one), facts, freeing_line(one))
+    # After half a search it may well have a name.
+    unnamed = one.kind == NOBODY and cut_short
+    name = text("no name found in the time there was") if unnamed else holder_name(one)
+    return HolderRow(one.bytes, name, facts, freeing_line(one))
 
 
 def _count(one: Holding) -> Text:

@@ -1,6 +1,7 @@
 """The law of `%memtrack free`: what a failed cell has added is back, or its holder is named."""
 
 import sys
+import weakref
 from textwrap import dedent
 
 import pytest
@@ -118,7 +119,7 @@ def test_outputs_with_tensors_are_forgotten_and_others_are_not(failing):
     kept = [number for number, value in ns["Out"].items() if value == "words"]
     assert len(ns["Out"]) == 3
     shown = free(failing)
-    assert "displayed values that IPython remembered" in shown
+    assert "1.00 MiB  displayed values that IPython remembered" in shown
     assert list(ns["Out"]) == kept
     assert ns[f"_{kept[0]}"] == "words"
     assert [name for name in ns if name in ("_3", "_4")] == []
@@ -148,7 +149,7 @@ def test_a_variable_goes_only_when_named_and_others_who_hold_it_are_told(failing
     assert "box['b']" in shown and "%memtrack free box" in shown
     assert added.alive == whole
     shown = free(failing, "box, c")
-    assert "dropped: box, c" in shown
+    assert "2.00 MiB  dropped: box, c" in shown
     assert added.alive <= whole - (2 << 20)
 
 
@@ -206,6 +207,15 @@ def test_without_torch_it_says_so(notebook, monkeypatch):
     for command in ("who", "free"):
         notebook.run(f"%memtrack {command}")
         assert "PyTorch is not imported" in notebook.texts()[-1]
+
+
+def test_a_recording_keeps_nothing_from_being_freed(training):
+    training.run("%memtrack model\ntrain(1)")
+    weak = [weakref.ref(one) for one in training.shell.user_ns["model"].parameters()]
+    assert "dropped: model, optimizer, train" in free(training, "model optimizer train")
+    assert len(weak) == 4 and not any(one() is not None for one in weak)
+    assert training.run("%memtrack off").success
+    assert training.texts()[0].startswith("Peak ")
 
 
 def test_a_recording_goes_on_undisturbed(training):

@@ -123,6 +123,7 @@ def test_limits_of_the_answer_are_told():
     found = Holdings("cuda:0", LEVEL, HOLDINGS, 0, 0, 5 * MIB, 1_000_000, True)
     text = " ".join(who_page([found], {}).text.split())
     assert "cut short after 1.00 M objects" in text
+    assert "128 MiB no name found in the time there was" in text
     assert "5.00 MiB of these tensors are not from PyTorch's allocator." in text
 
 

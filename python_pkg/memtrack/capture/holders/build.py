@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,14 +64,14 @@ def named_holdings(walk: Walk) -> list[Holding]:
     return [_holding(walk, *key, group) for key, group in groups.items()]
 
 
-def _others(walk: Walk, found: Sequence[int], root: int) -> set[tuple[str, str]]:
+def _others(walk: Walk, found: Sequence[int], root: int) -> Iterable[tuple[str, str]]:
     """Return kind and name of other roots. The many slots of the last error count as one."""
     own = walk.roots[root]
-    return {
+    return dict.fromkeys(
         (other.kind, LAST_ERROR if other.kind == EXCEPTION else other.name)
-        for other in (walk.roots[place] for place in found)
+        for other in (walk.roots[place] for place in sorted(found))
         if other.name != own.name and not (own.kind == other.kind and own.kind in _ONE)
-    }
+    )
 
 
 def _holding(walk: Walk, root: int, in_graph: bool, group: _Group) -> Holding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import time
 from typing import Any
 
 import torch
@@ -24,7 +23,7 @@ def search(
     Without `everywhere` from what the notebook keeps alone: variables, outputs and errors.
     A `with` of a generator would stand among the running functions whose variables are looked at.
     """
-    walk = Walk(device, time.perf_counter() + limit_s, roots.barriers(shell))
+    walk = Walk(device, limit_s, roots.barriers(shell))
     try:
         _search_notebook(walk, shell)
         if everywhere:
@@ -46,10 +45,11 @@ def _search_notebook(walk: Walk, shell: Any) -> None:
 
 
 def _search_modules(walk: Walk, shell: Any) -> None:
+    walk.stage(roots.ours(shell))
     mine, theirs = roots.globals_of_modules()
     walk.stage(mine)
     walk.stage(roots.running_frames())
-    walk.stage([*roots.ours(shell), *theirs])
+    walk.stage(theirs)
     walk.stage(roots.class_roots(list(walk.classes)))
 
 

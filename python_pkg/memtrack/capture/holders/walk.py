@@ -34,6 +34,7 @@ from memtrack.capture.holders.kinds import (
 from memtrack.capture.holders.storages import Found, found_on, storages_of
 
 NOT_ENTERED = -1
+_PATIENCE = 3
 _LOOKS = 1024
 """Objects between two looks at the clock: well below a millisecond."""
 
@@ -54,14 +55,16 @@ class Held(NamedTuple):
 
 
 class Walk:
-    """A search on one device, until `deadline` (of `time.perf_counter`).
+    """A search on one device, of at most `limit_s` seconds of this thread.
 
+    Where other threads and programs are busy it may take `_PATIENCE` times as long by the clock.
     `barriers` are objects that are not entered, such as the namespaces that have names of their own.
     """
 
-    def __init__(self, device: torch.device, deadline: float, barriers: Iterable[Any]) -> None:
+    def __init__(self, device: torch.device, limit_s: float, barriers: Iterable[Any]) -> None:
         self._device = device
-        self._deadline = deadline
+        self._deadline = time.thread_time() + limit_s
+        self._latest = time.perf_counter() + _PATIENCE * limit_s
         self._barriers = list(barriers)
         self._number: dict[int, int] = {id(one): NOT_ENTERED for one in self._barriers}
         self._kinds = Kinds()
@@ -125,7 +128,8 @@ class Walk:
 
     def is_late(self) -> bool:
         """Tell whether the time is up."""
-        self.cut_short = self.cut_short or time.perf_counter() > self._deadline
+        if time.thread_time() > self._deadline or time.perf_counter() > self._latest:
+            self.cut_short = True
         return self.cut_short
 
     def _look(self, thing: Any, parent: int) -> None:
