@@ -284,6 +284,8 @@ MANGLINGS = {
 def mangled(text, names, seed):
     """Return a text mangled in several ways, one after the other."""
     dice = random.Random(seed)
-    for name in sorted(names, key=lambda name: name != "joined"):  # before anything stands in lines
+    # Lines are joined before anything stands in them, and not cut twice in what stands in front.
+    early = {"joined", "cut"} if "wrapped" in names else {"joined"}
+    for name in sorted(names, key=lambda name: name not in early):
         text = MANGLINGS[name](text, dice)
     return text
