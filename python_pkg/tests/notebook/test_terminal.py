@@ -42,3 +42,23 @@ def test_bare_magic_prints_the_text_report(terminal):
     report = terminal.out
     terminal.run("%memtrack")
     assert report.strip() in terminal.out
+
+
+def test_an_explanation_is_printed_once_below_the_traceback(terminal):
+    words = (
+        "Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64"
+    )
+    terminal.run(f"raise MemoryError('{words}')")
+    traceback, _, explanation = terminal.out.partition("The computer's own memory ran out")
+    assert "MemoryError" in traceback and "7.45 GiB" in explanation
+    terminal.run("%memtrack explain")
+    assert terminal.out.count("The computer's own memory ran out") == 1
+
+
+def test_a_recorded_failure_is_explained_once_where_nothing_can_be_replaced(terminal):
+    terminal.run(
+        "%%memtrack model\ntrain(1)\n"
+        "raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB.')"
+    )
+    assert terminal.out.count("2.00 GiB asked for") == 1
+    assert terminal.out.count("\nPeak ") == 1
