@@ -216,7 +216,9 @@ def _full(said: Figures, scores: Scores, *, limited: bool) -> None:
         share=format_percent(said.allocated, said.budget),
     )
     full = share >= 0.6 and (said.requested is None or idle < said.requested or share >= 0.85)
-    base = 0.3 if free_enough else 0.55 if full else 0.35
+    base = 0.55 if full else 0.35 if share >= 0.3 else 0.12
+    if free_enough:
+        base = min(base, 0.3)
     scores.add("capacity", min(base, 0.4) if limited else base, line)
     if share >= 0.6:
         twin = text(
