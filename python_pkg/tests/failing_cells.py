@@ -129,6 +129,29 @@ CELLS = {
                 raise
         cyclic()
     """,
+    "await": """
+        import asyncio
+        async def later():
+            mine = big()
+            await asyncio.sleep(0)
+            fail()
+        async def sooner():
+            own = big()
+            await asyncio.gather(later(), later())
+        await sooner()
+    """,
+    "a thread's": """
+        from concurrent.futures import ThreadPoolExecutor
+        def busy():
+            mine = big(); fail()
+        def waits():
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(busy).result()
+        waits()
+    """,
+    "a timed cell": """
+        get_ipython().run_cell_magic("time", "", "def f():\\n    mine = big(); fail()\\nf()")
+    """,
     "context manager": """
         from contextlib import contextmanager
         @contextmanager

@@ -34,8 +34,6 @@ def path_of(walk: Walk, number: int) -> str:
     owner: Any = root.kind == FRAME or None
     for step, held in pairwise(steps):
         piece = _piece(walk, owner, walk.objects[step], walk.objects[held])
-        if piece.startswith(_FRAME):
-            pieces = []  # how an exception leads to its frame tells nothing
         # A dictionary that goes without saying is one of attributes.
         owner = None if piece else walk.objects[step]
         pieces += [piece] if piece else []
