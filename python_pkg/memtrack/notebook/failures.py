@@ -77,7 +77,6 @@ class Failures:
     def _before_cell(self, _: Any) -> None:
         self._case = None
         self._seen = _last_error()
-        self._note_failures()
 
     def _after_cell(self, result: Any) -> None:
         error = getattr(result, "error_in_exec", None) or self._shown_besides()
@@ -90,6 +89,8 @@ class Failures:
 
             # Whatever else was noted in this cell, the cell has not failed of it.
             forget_failures()
+        # A cell may have imported torch; its first use of CUDA is seen from the next cell on.
+        self._note_failures()
 
     def _explain_cell(self, error: BaseException) -> None:
         case = case_of(error, self._shell)

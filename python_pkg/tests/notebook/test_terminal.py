@@ -49,7 +49,7 @@ def test_an_explanation_is_printed_once_below_the_traceback(terminal):
     traceback, _, explanation = terminal.out.partition("The computer's own memory ran out")
     assert "Unable to allocate 7.28 TiB" in traceback and "7.28 TiB" in explanation
     terminal.run("%memtrack explain")
-    assert terminal.out.count("The computer's own memory ran out") == 1
+    assert terminal.out.count("\nWhere: at In [2]:2\n") == 1
 
 
 def test_a_recorded_failure_is_explained_once_where_nothing_can_be_replaced(terminal):
