@@ -117,7 +117,7 @@ def _later(first: Failure, failures: Sequence[Failure]) -> list[Text]:
     found: list[Text] = []
     for failure in failures:
         line = headline(failure)
-        if failure.line < first.line or failure is first or line.render() in told:
+        if failure.line < first.line or first.retells(failure) or line.render() in told:
             continue
         told.add(line.render())
         found.append(line)

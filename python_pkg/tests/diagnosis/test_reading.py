@@ -1,5 +1,6 @@
 """Texts to failures: wordings one by one, logs with several errors, and logs without end."""
 
+import time
 import tracemalloc
 
 import pytest
@@ -199,3 +200,31 @@ def test_many_different_messages_keep_the_first_and_the_last():
     assert reading.failures[0].numbers["requested"] == 2 * MIB
     assert reading.failures[-1].numbers["requested"] == 89 * MIB
     assert len(reading.failures) + reading.left_out == len(texts)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "\\",
+        "CUDA error: ",
+        "NvMapMem",
+        "MPS backend out of memory (MPS allocated: ",
+        "(a pid=1",
+        "1.",
+    ],
+)
+def test_hostile_texts_take_no_time(piece):
+    text = piece * (100_000 // len(piece))
+    begin = time.perf_counter()
+    read_text(text)
+    assert time.perf_counter() - begin < 5
+
+
+def test_json_with_windows_paths():
+    text = (
+        '{"log": "Traceback (most recent call last):\\n  File \\"C:\\\\new\\\\train.py\\", line 3, in <module>'
+        f'\\n{SENTENCES}"}}'
+    )
+    failure = only(text)
+    assert [(one.path, one.line) for one in failure.frames] == [("C:\\new\\train.py", 3)]
+    assert failure.numbers["total"] == 24 * GIB

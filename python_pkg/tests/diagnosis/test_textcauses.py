@@ -267,3 +267,12 @@ def test_what_nvml_says_gives_way_to_the_error():
     text = "Failed to initialize NVML: Driver/library version mismatch\n" + GUIDE
     assert explain_text(text).kind == "cuda_oom"
     assert explain_text(text.encode()) == explain_text(text)
+
+
+def test_a_title_gives_way_to_the_message_in_full():
+    title = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU"
+    full = message("1.00 GiB", "16.00 GiB", "0.10 GiB", "15.00 GiB", "20.00 MiB")
+    for text in (f"# {title}\n\n{full}", f"{full}\n{title}"):
+        diagnosis = explain_text(text)
+        assert diagnosis.numbers["total"] == 16 * GIB
+        assert diagnosis.later == []

@@ -126,6 +126,9 @@ def _in_order(
     squeezed: str, taken: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[str, re.Match[str]]]:
     every: list[tuple[int, str, re.Match[str]]] = []
+    covered = bytearray(len(squeezed))
+    for start, end in taken:
+        covered[start:end] = b"\x01" * (end - start)
     for low, high in _regions(squeezed):
         for name, search in _SEARCH.items():
             if squeezed.find(_NEEDLES[name], low, high) < 0:
@@ -133,7 +136,7 @@ def _in_order(
             every.extend(
                 (match.start(), name, match)
                 for match in search.finditer(squeezed, low, high)
-                if not any(start < match.end() and match.start() < end for start, end in taken)
+                if covered.find(1, match.start(), match.end()) < 0
             )
     every.sort(key=lambda one: (one[0], one[1]))
     for _, name, match in every:

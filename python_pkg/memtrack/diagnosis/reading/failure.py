@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from memtrack.diagnosis.diagnosis import Process
@@ -58,6 +58,10 @@ class Failure:
     signs: frozenset[str] = frozenset()
     count: int = 1
 
+    def retells(self, other: Failure) -> bool:
+        """Tell whether this is the other failure with the same figures, and perhaps more."""
+        return self.kind == other.kind and other.numbers.items() <= self.numbers.items()
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -75,5 +79,13 @@ class Reading:
 
     @property
     def first(self) -> Failure | None:
-        """The failure that the others follow from: the first of those that weigh most."""
-        return max(self.failures, key=lambda one: (one.severity, -one.line), default=None)
+        """The failure that the others follow from: the first of those that weigh most.
+
+        Where a text tells it twice, as in a title and in full, it is the fuller one.
+        """
+        first = max(self.failures, key=lambda one: (one.severity, -one.line), default=None)
+        if first is None:
+            return None
+        told = [one for one in self.failures if one.retells(first)]
+        fuller = max(told, key=lambda one: (len(one.numbers), -one.line), default=first)
+        return fuller if fuller.frames else replace(fuller, frames=first.frames)

@@ -89,19 +89,18 @@ def failures(flat: Flat) -> list[Found]:
 
 
 def _spans(squeezed: str) -> list[_Span]:
-    taken: list[_Span] = []
+    found: list[_Span] = []
+    taken = bytearray(len(squeezed))
     for wording in WORDINGS:
         if wording.needle not in squeezed:
             continue
         for match in wording.search.finditer(squeezed):
-            if match.end() == match.start() or any(
-                span.start < match.end() and match.start() < span.end for span in taken
-            ):
+            start, end = match.span()
+            if start == end or taken.find(1, start, end) >= 0:
                 continue
-            taken.append(
-                _Span(match.start(), match.end(), wording, match.groupdict().get("status") or "")
-            )
-    return taken
+            taken[start:end] = b"\x01" * (end - start)
+            found.append(_Span(start, end, wording, match.groupdict().get("status") or ""))
+    return found
 
 
 def _killed(flat: Flat) -> list[_Span]:

@@ -11,11 +11,14 @@ import re
 import unicodedata
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_ANSI_SPELT = re.compile(r"(?:\\+(?:u001b|x1b|033|e)|␛)\[[0-9;]*m", re.IGNORECASE)
+_ANSI_SPELT = re.compile(r"(?:\\{1,16}(?:u001b|x1b|033|e)|␛)\[[0-9;]*m", re.IGNORECASE)
 _SPELT = re.compile(r"\\u([0-9a-fA-F]{4})")
 # What is left of a colour where the escape character was lost on the way.
 _ANSI_REST = re.compile(r"(?<!\w)\[(?:\d{1,3};?)+m")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\ufeff]")
+_CERTAIN_END = re.compile(
+    r"\\n(?=[\s\"]|[A-Z][\w.]*(?:Error|Exception|Warning)\b|Traceback|torch\.|$)"
+)
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")
 
 _TAGS = re.compile(r"</?(?:span|p|div|code|pre|b|i|em|strong|font|li|td|tr)(?:\s[^<>]*)?>")
@@ -82,13 +85,13 @@ def clean(line: str) -> str:
 def unescape_json(line: str) -> str:
     r"""Return a line with `\n`, `\"` and spelt-out colours resolved, however often they were doubled.
 
-    A line with a Windows drive keeps its backslashes: `C:\new` is no line end.
+    A line with a Windows drive keeps the backslashes of its paths: `C:\new` is no line end.
     """
     line = _ANSI_SPELT.sub("", line)
-    if _DRIVE.search(line):
-        return line
     while "\\\\" in line:
         line = line.replace("\\\\", "\\")
+    if _DRIVE.search(line):
+        return _CERTAIN_END.sub("\n", line).replace('\\"', '"')
     for escape, meant in (
         ("\\r\\n", "\n"),
         ("\\n", "\n"),

@@ -84,7 +84,7 @@ BACKENDS = (
         "jetson.nvmap",
         "jetson",
         "nvmapmem",
-        r"nvmapmem\w*(?:tagged|alloc|handle)\w*[^e]{0,40}(?:error)?",
+        r"nvmapmem[a-z]{0,60}",
     ),
     Wording(
         "not_oom_text.nvml_assert",

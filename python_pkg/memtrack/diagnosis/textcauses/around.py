@@ -13,7 +13,7 @@ from memtrack.diagnosis.textcauses.scores import Candidate, Scores
 from memtrack.i18n import Text, text
 
 _FRAMES = text("The traceback in the text is of code that does this.")
-_WORDS = text("The text speaks of it.")
+_WORDS = text("The text mentions it.")
 
 PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
     "attention": (
@@ -61,7 +61,7 @@ PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
             "capacity",
             0.4,
             text(
-                "The traceback ends in generating: the cache of keys and values grows with each word."
+                "The traceback ends in generating: the cache of keys and values grows with each token."
             ),
         ),
     ),

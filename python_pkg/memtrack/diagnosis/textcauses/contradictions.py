@@ -36,7 +36,7 @@ def _impossible(failure: Failure, said: Figures) -> Iterator[Text]:
     if said.total is not None and said.allocated is not None and _above(said.allocated, said.total):
         yield text(
             "Allocated ({allocated}) is more than the device has ({total}): Windows and WSL lend"
-            " the computer's memory to the device, and slowly so.",
+            " it the computer's memory, which is slow.",
             allocated=format_bytes(said.allocated),
             total=format_bytes(said.total),
         )

@@ -181,7 +181,7 @@ def _beside(said: Figures, scores: Scores) -> None:
     line = None
     if beside is not None and beside >= 2 * GIB:
         line = text(
-            "This process holds {beside} beside PyTorch's allocator: CUDA graphs, NCCL, workspaces"
+            "This process holds {beside} outside PyTorch's allocator: CUDA graphs, NCCL, workspaces"
             " or other libraries.",
             beside=format_bytes(beside),
         )

@@ -25,7 +25,7 @@ _DRIVER = text("A driver call of the allocator with expandable segments failed."
 _SERVING = text(
     "The serving engine reserves a share of the device at the start, and it does not fit."
 )
-_THIRD = text("The message is of another library that allocates beside PyTorch.")
+_THIRD = text("The message is of another library that allocates outside PyTorch.")
 
 LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
     "cuda_error": (

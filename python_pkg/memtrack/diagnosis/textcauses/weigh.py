@@ -81,7 +81,9 @@ def _host_size(failure: Failure, scores: Scores) -> None:
 
 def _repeated(failure: Failure, reading: Reading, scores: Scores) -> None:
     """Weigh that the text has the same kind of failure again: what the first one left is still held."""
-    again = [one for one in reading.failures if one.kind == failure.kind and one is not failure]
+    again = [
+        one for one in reading.failures if one.kind == failure.kind and not failure.retells(one)
+    ]
     if failure.count > 1 and failure.numbers:
         same = text(
             "The same message, to the last figure, comes {count} times.", count=failure.count
