@@ -83,13 +83,15 @@ def _device(failure: Failure) -> Text:
         return text(
             "Out of memory on {where}: {requested} asked for.", where=where, requested=requested
         )
-    return text("Out of memory on {where}; the message has no size of a request.", where=where)
+    return text(
+        "Out of memory on {where}; the message does not say how much was asked for.", where=where
+    )
 
 
 def _library(failure: Failure) -> Text:
     name = _LIBRARY[failure.kind]
     if failure.device_memory:
-        return text("{library} could not get memory on the GPU, as it seems.", library=name)
+        return text("It seems that {library} could not get memory on the GPU.", library=name)
     return text("{library} reports an error that is not about memory.", library=name)
 
 

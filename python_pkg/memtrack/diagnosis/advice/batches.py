@@ -11,7 +11,7 @@ BATCHES: Sequence[Entry] = (
     Entry(
         "accumulate_gradients",
         text("A smaller batch, its gradients accumulated"),
-        text("time: more and smaller steps"),
+        text("slower: more and smaller steps"),
         frozenset({"capacity", "huge_input_or_boxes"}),
         code=(
             "n = 4\n"

@@ -56,7 +56,7 @@ DEVICE_SHARING: Sequence[Entry] = (
     ),
     Entry(
         "smaller_context",
-        text("Less beside the allocator: lazy loading, fewer contexts and communicators"),
+        text("Use less outside the allocator: lazy loading, fewer contexts and communicators"),
         text("nothing"),
         frozenset({"memory_outside_allocator"}),
         code=(

@@ -30,7 +30,7 @@ DISTRIBUTED: Sequence[Entry] = (
     Entry(
         "offload_to_cpu",
         text("Offload parameters and optimizer state to the CPU"),
-        text("time: often several times slower"),
+        text("often several times slower"),
         frozenset({"capacity"}),
         code=(
             "from torch.distributed.fsdp import CPUOffloadPolicy, fully_shard\n"

@@ -39,7 +39,7 @@ NOT_MEMORY: Sequence[Entry] = (
     ),
     Entry(
         "driver_and_versions",
-        text("Bring driver, CUDA and PyTorch together"),
+        text("Use versions of driver, CUDA and PyTorch that fit together"),
         text("a reboot, or reloading the driver"),
         frozenset({"not_oom_hardware_driver_env", "nvml_failure_masks_oom"}),
         code=("nvidia-smi\npython -m torch.utils.collect_env"),

@@ -18,7 +18,7 @@ REFERENCES: Sequence[Entry] = (
             "losses.append(loss.item())     # or the number, once per step"
         ),
         caveats=(
-            text("A list of outputs, hidden states or attention maps keeps their graphs just so"),
+            text("A list of outputs, hidden states or attention maps keeps their graphs too"),
         ),
         saves="piled_up",
     ),

@@ -123,7 +123,7 @@ def unaccounted(now: Situation) -> Cause | None:
     cause = "other_process_or_framework"
     line = text(
         "{rest} ({percent}) of the device is neither free nor PyTorch's: other processes have it, or"
-        " this one beside PyTorch's allocator",
+        " this one outside PyTorch's allocator",
         rest=format_bytes(rest),
         percent=format_percent(rest, total),
     )
@@ -138,7 +138,7 @@ def outside(now: Situation) -> Cause | None:
     if now.device_free is None or now.device_free + beside < now.needed:
         return None
     line = text(
-        "This process holds {beside} on the device beside PyTorch's allocator ({reserved}): context,"
+        "This process holds {beside} on the device outside PyTorch's allocator ({reserved}): context,"
         " NCCL, CUDA graphs or another framework",
         beside=format_bytes(beside),
         reserved=format_bytes(now.reserved or 0),
