@@ -7,6 +7,7 @@ import gc
 import re
 import sys
 import threading
+import time
 import types
 import weakref
 
@@ -322,6 +323,16 @@ def test_a_search_that_is_cut_short_says_so_and_loses_no_bytes():
     whole = holdings(shell, CPU, PATIENCE_S)
     assert found.named == whole.named
     assert whole.objects > 100_000
+
+
+def test_a_million_objects_take_about_a_second_and_names_come_first():
+    shell = shell_of(many=[[n] for n in range(1_000_000)], box=[some(9)], model=nn.Linear(8, 8))
+    begun = time.thread_time()
+    found = holdings(shell, CPU)
+    assert time.thread_time() - begun < 2.5
+    names = {one.name: one.bytes for one in found.holdings}
+    assert names["box"] == 9 * 1024
+    assert names["model"] == 8 * 8 * 4 + 8 * 4
 
 
 def test_storages_count_once_and_sum_to_what_there_is():

@@ -1,4 +1,4 @@
-"""What a node of an autograd graph holds: further nodes and the tensors saved for backward.
+"""What stands behind a tensor, and what a node of its graph holds: nodes and saved tensors.
 
 Nothing is unpacked, since that would run the hooks it was saved with: what they made is looked at.
 """
@@ -6,10 +6,25 @@ Nothing is unpacked, since that would run the hooks it was saved with: what they
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+
+import torch
+
+from memtrack.capture import torch_api
 
 _PREFIX = "_raw_saved_"
 _names: dict[type, tuple[str, ...]] = {}
+
+
+def behind_tensor(tensor: torch.Tensor) -> list[Any]:
+    """Return the gradient of a tensor and the node that made it; nothing of a half-made one."""
+    found: list[Any] = []
+    with torch._C.DisableTorchFunctionSubclass(), suppress(Exception):
+        found.append(tensor.grad_fn)
+        if torch_api.may_have_gradient(tensor):
+            found.append(tensor.grad)
+    return [one for one in found if one is not None]
 
 
 def inside_node(node: Any) -> Iterator[Any]:

@@ -12,14 +12,12 @@ import gc
 import time
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
 
-from memtrack.capture import torch_api
-from memtrack.capture.holders.graphs import inside_node
+from memtrack.capture.holders.graphs import behind_tensor, inside_node
 from memtrack.capture.holders.kinds import (
     ATOM,
     CLASS,
@@ -196,7 +194,7 @@ class Walk:
     def _inside(self, thing: Any, kind: int) -> Iterable[Any]:
         """Return what an object that is no mere container refers to."""
         if kind == TENSOR:
-            return [*gc.get_referents(thing), *_of_tensor(thing)]
+            return [*gc.get_referents(thing), *behind_tensor(thing)]
         if kind == NODE:
             return [*gc.get_referents(thing), *inside_node(thing)]
         if kind == FRAME:
@@ -204,13 +202,3 @@ class Walk:
             callers = (FrameType,)
             return [one for one in gc.get_referents(thing) if type(one) not in callers]
         return gc.get_referents(thing)
-
-
-def _of_tensor(tensor: torch.Tensor) -> list[Any]:
-    """Return the gradient of a tensor and the node that made it; nothing of a half-made one."""
-    found: list[Any] = []
-    with torch._C.DisableTorchFunctionSubclass(), suppress(Exception):
-        found.append(tensor.grad_fn)
-        if torch_api.may_have_gradient(tensor):
-            found.append(tensor.grad)
-    return [one for one in found if one is not None]
