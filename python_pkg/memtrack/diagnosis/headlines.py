@@ -26,6 +26,8 @@ _WHAT: Mapping[str, Text] = {
     "device_assert": text("a check inside a kernel failed (device-side assert)"),
     "bad_index": text("an index is out of range"),
     "launch_failure": text("a kernel failed (unspecified launch failure)"),
+    "launch_resources": text("a kernel asks for more than a block of the GPU may have"),
+    "peers": text("a GPU cannot be mapped to so many others"),
     "launch_timeout": text("a kernel ran longer than the system allows"),
     "busy_unavailable": text("the GPU is busy or not available to this process"),
     "gpu_lost": text("the driver has lost the GPU"),

@@ -49,6 +49,15 @@ BACKENDS = (
         "_error_out_of_",
         r"(?P<status>(?:ur_result|ze_result|pi)_error_out_of_(?:device_memory|resources))",
     ),
+    Wording(
+        "npu_oom.runtime",
+        "npu_oom",
+        "rtmallocfail",
+        r"callrtmallocfail\S{0,60}?size:\d+",
+        fields=(count("requested", "size:"),),
+        reach=120,
+    ),
+    Wording("npu_oom.runtime", "npu_oom", "memory_allocation_failure", "memory_allocation_failure"),
     # A warning that is printed on every failed attempt, also when the next one succeeds.
     Wording(
         "not_oom.recoverable_warning",
@@ -138,6 +147,24 @@ CUDA = (
         "cuda_driver",
         "curesult",
         r"curesult(?:error)?(?:result)?[=:(]?2(?!\d)",
+    ),
+    Wording(
+        "host_pinned.driver",
+        "host_pinned",
+        "onhost:cuda_error_out_of_memory",
+        r"failedtoalloc\d+bytesonhost:cuda_error_out_of_memory",
+        device_memory=False,
+        fields=(size("requested", "failedtoalloc"),),
+        reach=60,
+    ),
+    Wording(
+        "host_pinned.tensorflow",
+        "host_pinned",
+        "couldnotallocatepinnedhostmemory",
+        r"couldnotallocatepinnedhostmemory(?:ofsize:\d+)?",
+        device_memory=False,
+        fields=(count("requested", "ofsize:"),),
+        reach=80,
     ),
     Wording("cuda_driver.code", "cuda_driver", "cuda_error_out_of_memory"),
     Wording(

@@ -32,6 +32,8 @@ SERVING = (
             size("free", r"availablekvcachememory\("),
         ),
     ),
+    Wording("vllm.sglang", "vllm", "notenoughmemorytoallocatekvcache"),
+    Wording("vllm.sglang", "vllm", "leavenogpumemoryforthekvcache"),
     Wording("vllm.profiling", "vllm", "errorinmemoryprofiling"),
     Wording(
         "vllm.sglang",

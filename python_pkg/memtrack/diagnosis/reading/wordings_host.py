@@ -72,6 +72,12 @@ HOST = (
         "std::bad_alloc",
         r"std::bad_alloc(?!:(?:out_of_memory|cuda))",
     ),
+    _host(
+        "host.cache",
+        "notenoughhostmemoryavailable",
+        fields=(size("requested", "requesting"), size("free", "onlyhave")),
+        reach=120,
+    ),
     _host("host.paging_file", "pagingfileistoosmall"),
     _host("host.oom_killed.shell", "killed", r"line\d+:\d+killed"),
     _host(
@@ -93,6 +99,7 @@ HOST = (
         "host_pinned.thread",
         "inpinmemorythread",
         r"caught\w*errorinpinmemorythread",
+        severity=Severity.WARNING,  # what failed in the thread is told below it
     ),
 )
 

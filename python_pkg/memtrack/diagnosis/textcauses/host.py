@@ -61,6 +61,10 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
         Candidate("host_ram_exhausted", 0.3),
     ),
+    "host_pinned.thread": (
+        Candidate("pinned_or_wsl_host_limit", 0.45),
+        Candidate("unknown", 0.35),
+    ),
     "shm_bus_error": (
         Candidate(
             "shm_or_bus_error",

@@ -41,6 +41,24 @@ NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
         Candidate(INDEX, 0.4, _ADDRESS),
     ),
+    "launch_resources": (
+        Candidate(
+            "kernel_shared_memory_limit",
+            0.6,
+            text(
+                "A kernel asks for more threads, registers or shared memory than a block may have."
+            ),
+        ),
+        Candidate(ENVIRONMENT, 0.3),
+    ),
+    "peers": (
+        Candidate(
+            ENVIRONMENT,
+            0.7,
+            text("A GPU can be mapped to some eight others only; fewer visible devices avoid it."),
+        ),
+        Candidate("rank_device_mapping", 0.2),
+    ),
     "launch_timeout": (
         Candidate(
             ENVIRONMENT,
