@@ -47,8 +47,8 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
         other_processes=shown.other_processes or told.other_processes,
         causes=causes,
         contradictions=_once([*told.contradictions, *shown.contradictions]),
-        checks=_checks(causes, told.checks, shown.checks),
-        advice=_advice(causes, told.advice, shown),
+        checks=_checks(causes, told, shown),
+        advice=_advice(causes, told, shown),
         needed=_needed(shown.needed, told.needed),
         place=_place(shown.place, told.place),
         holders=shown.holders or told.holders,
@@ -89,19 +89,21 @@ def _once(lines: Sequence[Text]) -> list[Text]:
     return list({line.render(): line for line in lines}.values())
 
 
-def _checks(causes: Sequence[Cause], told: Sequence[Check], shown: Sequence[Check]) -> list[Check]:
+def _checks(causes: Sequence[Cause], told: Diagnosis, shown: Diagnosis) -> list[Check]:
     """Return the checks of the causes as they stand now, and what either side has besides."""
     found: dict[str, Check] = {}
-    for check in (*checks_for(causes), *shown, *told):
+    for check in (*checks_for(causes, told.kind), *shown.checks, *told.checks):
         found.setdefault(check.id, check)
     return list(found.values())
 
 
-def _advice(causes: Sequence[Cause], told: Sequence[Advice], shown: Diagnosis) -> list[Advice]:
+def _advice(causes: Sequence[Cause], told: Diagnosis, shown: Diagnosis) -> list[Advice]:
     """Return the advice for the causes as they stand now; the evidence's figures are kept."""
-    known = {advice.id: advice for advice in (*told, *shown.advice)}
-    found = [known.get(one.id, one) for one in advise(causes, phase=shown.place.phase)]
-    return found or [*shown.advice, *told]
+    known = {advice.id: advice for advice in (*told.advice, *shown.advice)}
+    found = [
+        known.get(one.id, one) for one in advise(causes, phase=shown.place.phase, kind=told.kind)
+    ]
+    return found or [*shown.advice, *told.advice]
 
 
 def _needed(shown: Needed, told: Needed) -> Needed:

@@ -141,3 +141,50 @@ def test_advice_is_bounded_and_leaves_room_for_the_second_cause():
 
 def test_an_unlikely_cause_brings_no_advice():
     assert advise([cause("capacity", 0.1)]) == []
+
+
+@pytest.mark.parametrize("kind", ["mps_oom", "xpu_oom", "npu_oom"])
+@pytest.mark.parametrize("name", sorted(TITLES))
+def test_no_code_for_nvidia_on_other_devices(kind, name):
+    module = kind.removesuffix("_oom")
+    codes = [one.code for one in advise([cause(name)], kind=kind)]
+    codes += [one.code for one in checks_for([cause(name)], kind)]
+    assert not [code for code in codes if re.search(r"nvidia|torch\.cuda\.|\"cuda\"|CUDA_", code)]
+    if name == "capacity":
+        assert f'with torch.autocast("{module}", dtype=torch.bfloat16):' in "\n".join(codes)
+
+
+def test_growth_on_metal_is_looked_at_by_metals_own_counter():
+    codes = [one.code for one in checks_for([cause("capacity")], "mps_oom")]
+    assert codes[0] == "print(step, torch.mps.current_allocated_memory())"
+
+
+@pytest.mark.parametrize(
+    ("wording", "expected"),
+    [
+        ("not_oom.device_assert", ["restart_process"]),
+        ("not_oom.corrupt_checkpoint", ["file_again"]),
+        ("not_oom.nvml_blocked", ["driver_and_versions"]),
+        ("not_oom.busy_unavailable", ["device_is_busy"]),
+        ("not_oom.gpu_lost", ["driver_and_versions", "device_is_busy"]),
+    ],
+)
+def test_advice_without_a_lack_of_memory_is_for_that_error(wording, expected):
+    causes = [cause("not_oom_hardware_driver_env")]
+    assert ids(causes, kind="not_oom", wording=wording) == expected
+
+
+def test_a_wrong_index_found_on_the_cpu_needs_no_restart():
+    causes = [cause("not_oom_bad_index_or_int32")]
+    assert ids(causes, kind="not_oom", wording="not_oom.bad_index") == ["check_indices"]
+
+
+def test_what_costs_nothing_comes_before_ending_processes():
+    found = ids([cause("other_process_or_framework")])
+    assert found.index("another_gpu") < found.index("end_leftovers")
+
+
+def test_a_setting_comes_before_changed_data_where_memory_is_in_pieces():
+    found = ids([cause("fragmentation")])
+    assert found[0] == "expandable_segments"
+    assert "buckets" in found

@@ -9,6 +9,19 @@ from memtrack.i18n import text
 
 BATCHES: Sequence[Entry] = (
     Entry(
+        "buckets",
+        text("Few lengths instead of many: pad to buckets"),
+        text("some padding is computed"),
+        frozenset({"fragmentation"}),
+        code=(
+            "length = next(b for b in (128, 256, 512, 1024) if b >= longest)\n"
+            'batch = tokenizer(texts, padding="max_length", max_length=length, truncation=True)'
+        ),
+        caveats=(
+            text("Run the largest bucket once at the start: what it needs is then in the cache"),
+        ),
+    ),
+    Entry(
         "accumulate_gradients",
         text("A smaller batch, its gradients accumulated"),
         text("slower: more and smaller steps"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from memtrack.diagnosis.advice.catalogue import CATALOGUE
 from memtrack.diagnosis.advice.checks import CHECKS
+from memtrack.diagnosis.advice.entry import Entry
+from memtrack.diagnosis.advice.otherdevices import on_device, runs_on
 from memtrack.diagnosis.diagnosis import SURE, Advice, Cause, Check
 
 MOST_ADVICE = 8
@@ -17,33 +20,52 @@ LEAST_CONFIDENCE = 0.15
 LEAST_BESIDE_SURE = 0.3
 """The same beside a cause that is told as the reason."""
 NOT_MEMORY = "not_oom"
+_OTHER_ERRORS = "not_oom."
 NO_SAVINGS: Mapping[str, int] = MappingProxyType({})
 
 
 def advise(
-    causes: Sequence[Cause], savings: Mapping[str, int] = NO_SAVINGS, phase: str = ""
+    causes: Sequence[Cause],
+    savings: Mapping[str, int] = NO_SAVINGS,
+    phase: str = "",
+    *,
+    kind: str = "",
+    wording: str = "",
 ) -> list[Advice]:
     """Return what helps against causes, best first.
 
     `savings` are bytes by the name of a figure (`Entry.saves`), such as `eight_bit_states`; `phase`
-    is the id of the phase it failed in, "" where that is not known.
+    is the id of the phase it failed in, `kind` and `wording` are those of the failure (`mps_oom`,
+    `not_oom.gpu_lost`); "" where they are not known.
     """
     found: dict[str, Advice] = {}
     for place, cause in enumerate(_likely(causes)):
         entries = [one for one in CATALOGUE if cause in one.causes and one.id not in found]
-        apt = [one for one in entries if not phase or not one.phases or phase in one.phases]
+        apt = [one for one in entries if _apt(one, phase, kind, wording)]
         for entry in apt[: MOST_FOR_OTHERS if place else MOST_FOR_FIRST]:
-            found[entry.id] = entry.advice(savings.get(entry.saves))
+            advice = entry.advice(savings.get(entry.saves))
+            found[entry.id] = replace(advice, code=on_device(kind, advice.code))
     return list(found.values())[:MOST_ADVICE]
 
 
-def checks_for(causes: Sequence[Cause]) -> list[Check]:
+def checks_for(causes: Sequence[Cause], kind: str = "") -> list[Check]:
     """Return what to look at next to tell the causes apart or to confirm them, best first."""
     found: dict[str, Check] = {}
     for cause in _likely(causes):
         for check in CHECKS.get(cause, ()):
-            found.setdefault(check.id, check)
+            if runs_on(kind, check.code):
+                found.setdefault(check.id, replace(check, code=on_device(kind, check.code)))
     return list(found.values())[:MOST_CHECKS]
+
+
+def _apt(entry: Entry, phase: str, kind: str, wording: str) -> bool:
+    """Whether it helps in that phase, can be done on that device, and is for that error."""
+    if phase and entry.phases and phase not in entry.phases:
+        return False
+    error = wording.removeprefix(_OTHER_ERRORS)
+    if entry.wordings and error != wording and error not in entry.wordings:
+        return False
+    return runs_on(kind, entry.code)
 
 
 def _likely(causes: Iterable[Cause]) -> list[str]:

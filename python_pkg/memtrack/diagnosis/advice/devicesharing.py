@@ -9,6 +9,23 @@ from memtrack.i18n import text
 
 DEVICE_SHARING: Sequence[Entry] = (
     Entry(
+        "another_gpu",
+        text("Use a device that is free"),
+        text("nothing"),
+        frozenset(
+            {"other_process_or_framework", "zombie_or_leftover_process", "rank_device_mapping"}
+        ),
+        code=(
+            "nvidia-smi --query-gpu=index,memory.free --format=csv\n"
+            "export CUDA_VISIBLE_DEVICES=1       # before Python starts"
+        ),
+        caveats=(
+            text(
+                "PyTorch counts the visible devices from 0 again, fastest first; nvidia-smi by bus"
+            ),
+        ),
+    ),
+    Entry(
         "end_leftovers",
         text("End processes that nobody needs any more"),
         text("what they had not saved is lost"),
@@ -25,23 +42,6 @@ DEVICE_SHARING: Sequence[Entry] = (
             text("In a container the numbers may be those of the host"),
         ),
         saves="other_processes",
-    ),
-    Entry(
-        "another_gpu",
-        text("Use a device that is free"),
-        text("nothing"),
-        frozenset(
-            {"other_process_or_framework", "zombie_or_leftover_process", "rank_device_mapping"}
-        ),
-        code=(
-            "nvidia-smi --query-gpu=index,memory.free --format=csv\n"
-            "export CUDA_VISIBLE_DEVICES=1       # before Python starts"
-        ),
-        caveats=(
-            text(
-                "PyTorch counts the visible devices from 0 again, fastest first; nvidia-smi by bus"
-            ),
-        ),
     ),
     Entry(
         "no_preallocation",

@@ -14,7 +14,8 @@ class Entry:
     """Something that helps, and the causes (ids) it helps against.
 
     `saves` names the figure (see `Savings`) that tells what it would save in a recording, "" where
-    no honest figure exists. `phases` are those it helps in, none where it does in all.
+    no honest figure exists. `phases` are those it helps in, none where it does in all. `wordings`
+    are the errors without a lack of memory (`not_oom.<name>`) that it is for, none where it is for all.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Entry:
     caveats: Sequence[Text] = ()
     saves: str = ""
     phases: frozenset[str] = frozenset()
+    wordings: frozenset[str] = frozenset()
 
     def advice(self, saving_bytes: int | None = None) -> Advice:
         """Return it as a diagnosis shows it."""

@@ -7,12 +7,42 @@ from collections.abc import Sequence
 from memtrack.diagnosis.advice.entry import Entry
 from memtrack.i18n import text
 
+BROKEN_CONTEXT = frozenset(
+    {
+        "illegal_access",
+        "misaligned",
+        "illegal_instruction",
+        "device_assert",
+        "launch_failure",
+        "launch_timeout",
+        "hardware",
+        "ecc",
+        "unknown_error",
+    }
+)
+"""Errors after which every later call of CUDA fails: CUDA's documentation calls them sticky."""
+DRIVER = frozenset(
+    {
+        "gpu_lost",
+        "xid",
+        "ecc",
+        "hardware",
+        "device_count",
+        "no_device",
+        "no_kernel_image",
+        "old_driver",
+        "built_without",
+    }
+)
+NVML = frozenset({"nvml", "nvml_mismatch", "nvml_blocked"})
+
 NOT_MEMORY: Sequence[Entry] = (
     Entry(
         "restart_process",
         text("Do not go on in this process: restart the kernel"),
         text("what is only in memory is lost"),
         frozenset({"not_oom_bad_index_or_int32", "not_oom_hardware_driver_env"}),
+        wordings=BROKEN_CONTEXT,
         code=(
             "CUDA_LAUNCH_BLOCKING=1 python train.py      # then the traceback names the right line"
         ),
@@ -28,6 +58,7 @@ NOT_MEMORY: Sequence[Entry] = (
         text("Check labels and indices on the CPU"),
         text("nothing"),
         frozenset({"not_oom_bad_index_or_int32"}),
+        wordings=frozenset({*BROKEN_CONTEXT, "bad_index"}),
         code=(
             "assert 0 <= labels.min() and labels.max() < num_classes\n"
             "model.cpu()(batch_on_cpu)         # the CPU names the wrong index"
@@ -42,6 +73,7 @@ NOT_MEMORY: Sequence[Entry] = (
         text("Use versions of driver, CUDA and PyTorch that fit together"),
         text("a reboot, or reloading the driver"),
         frozenset({"not_oom_hardware_driver_env", "nvml_failure_masks_oom"}),
+        wordings=DRIVER | NVML | frozenset({"crash", "illegal_instruction", "unknown_error"}),
         code=("nvidia-smi\npython -m torch.utils.collect_env"),
         caveats=(
             text(
@@ -60,10 +92,20 @@ NOT_MEMORY: Sequence[Entry] = (
         text("See who has the device, and in which mode it is"),
         text("nothing"),
         frozenset({"not_oom_hardware_driver_env"}),
+        wordings=DRIVER | frozenset({"busy_unavailable", "mps_server"}),
         code=(
             "nvidia-smi -q -d COMPUTE,ECC\nnvidia-smi --query-compute-apps=pid,name --format=csv"
         ),
         caveats=(text("In mode Exclusive_Process one process has the device for itself"),),
+    ),
+    Entry(
+        "file_again",
+        text("Fetch or write the file again"),
+        text("nothing"),
+        frozenset({"not_oom_hardware_driver_env"}),
+        wordings=frozenset({"corrupt_checkpoint"}),
+        code='state = torch.load(path, map_location="cpu", weights_only=True)',
+        caveats=(text("Save under another name and rename it at the end, from one process only"),),
     ),
     Entry(
         "read_it_as_oom",
