@@ -99,6 +99,23 @@ def test_an_error_of_the_users_stays_whole_also_where_it_is_deep(shell):
     assert holding.bytes == 4096
 
 
+def test_a_closure_that_outlives_the_failure_keeps_its_variables(shell):
+    def fail():
+        mine, gone = torch.ones(1024), torch.ones(2048)
+        shell.user_ns["later"] = lambda: mine
+        raise RuntimeError(gone.shape)
+
+    try:
+        fail()
+    except RuntimeError as error:
+        keep(shell, error)
+    released = release(shell, CPU, limit_s=PATIENCE_S)
+    assert bytes_by_step(released)["errors"] == 8192
+    assert shell.user_ns["later"]().numel() == 1024
+    (holding,) = [one for one in released.after.holdings if one.name == "later"]
+    assert holding.chains[0].path == "later.<closure mine>"
+
+
 def test_after_half_a_search_nothing_that_may_be_the_users_is_touched(shell):
     error = failed(1024)
     shell.user_ns["many"] = [[[n]] for n in range(20_000)]
