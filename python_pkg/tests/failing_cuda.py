@@ -90,4 +90,4 @@ class Cuda:
     def fail(self, segment=2 * GIB):
         for observer in self.observers:
             observer(0, segment, TOTAL, FREE)
-        raise torch.OutOfMemoryError(message(f"{segment / GIB:.2f}"))
+        raise torch.cuda.OutOfMemoryError(message(f"{segment / GIB:.2f}"))

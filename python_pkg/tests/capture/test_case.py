@@ -44,7 +44,7 @@ class Greedy(nn.Module):
 def failure_of(function, *arguments):
     try:
         function(*arguments)
-    except torch.OutOfMemoryError as error:
+    except torch.cuda.OutOfMemoryError as error:
         return error
     raise AssertionError("nothing failed")
 

@@ -37,7 +37,7 @@ def explained(train):
     """Run what fails; return its explanation, the seconds that took and what it changed."""
     try:
         train()
-    except torch.OutOfMemoryError as error:
+    except torch.cuda.OutOfMemoryError as error:
         before, begun = allocations(torch), time.perf_counter()
         explanation = memtrack.explain(error)
         seconds = time.perf_counter() - begun
@@ -134,7 +134,7 @@ def test_noting_a_failure_takes_milliseconds():
 def test_what_is_caught_and_tried_again_is_not_explained():
     names = ready("forward")
     limit(torch, 64)
-    with pytest.raises(torch.OutOfMemoryError):
+    with pytest.raises(torch.cuda.OutOfMemoryError):
         torch.empty(128 * MIB, device="cuda", dtype=torch.uint8)
     limit(torch, LIMIT_MIB["forward"])
     explanation, _, _ = explained(names["train"])
@@ -156,7 +156,7 @@ def test_nothing_of_the_run_is_kept():
 
 def test_a_failure_in_a_worker_thread_of_autograd_is_seen():
     names = ready("backward")
-    with pytest.raises(torch.OutOfMemoryError):
+    with pytest.raises(torch.cuda.OutOfMemoryError):
         names["train"]()
     caught = failure_like(None, None)
     assert (caught.place.phase, caught.where().layer) == ("backward", LAYERS["backward"])

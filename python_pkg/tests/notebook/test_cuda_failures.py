@@ -98,7 +98,7 @@ def test_explaining_takes_nothing_of_the_device(failing, phase):
 
 def test_a_failure_that_a_cell_handles_is_not_explained(failing):
     prepare(failing, "forward")
-    assert failing.run("try:\n    train()\nexcept torch.OutOfMemoryError:\n    pass").success
+    assert failing.run("try:\n    train()\nexcept torch.cuda.OutOfMemoryError:\n    pass").success
     assert explanations(failing) == []
 
 

@@ -21,7 +21,7 @@ SETUP = f"""
 import torch
 message = {MESSAGE!r}
 def oom():
-    raise torch.OutOfMemoryError(message)
+    raise torch.cuda.OutOfMemoryError(message)
 """
 HEADLINE = "Out of memory on GPU 0: 2.00 GiB asked for, 512 MiB of 23.7 GiB free."
 
@@ -175,7 +175,7 @@ def test_hostile_errors_are_survived(failing):
 
 
 def test_an_error_that_is_its_own_cause_ends(failing):
-    failing.run("e = torch.OutOfMemoryError(message)\ne.__cause__ = e\nraise e")
+    failing.run("e = torch.cuda.OutOfMemoryError(message)\ne.__cause__ = e\nraise e")
     assert len(explanations(failing)) == 1
 
 

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 model = nn.Linear(4, 4)
 def oom():
-    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"
+    raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"
         " capacity of 23.70 GiB of which 512.00 MiB is free.")
 %load_ext memtrack
 """

@@ -55,7 +55,7 @@ def test_an_explanation_is_printed_once_below_the_traceback(terminal):
 def test_a_recorded_failure_is_explained_once_where_nothing_can_be_replaced(terminal):
     terminal.run(
         "%%memtrack model\ntrain(1)\n"
-        "raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB.')"
+        "raise torch.cuda.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB.')"
     )
     assert terminal.out.count("2.00 GiB asked for") == 1
     assert terminal.out.count("\nPeak ") == 1
