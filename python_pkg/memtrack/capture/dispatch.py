@@ -40,6 +40,11 @@ class OperationWatch(TorchDispatchMode):
         self._after(args, kwargs, outputs)
         return outputs
 
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Let `torch.compile` compile as it would without us (asked by torch 2.9 and later)."""
+        return True
+
     def enter(self) -> None:
         """Push the mode on the calling thread, once; not in backward, see `in_backward`."""
         drop_inactive()

@@ -1,8 +1,8 @@
 """The border between the user's run and ours: a failure of ours never crosses it.
 
 A callback that raises ends the recording with a notice and a line on stderr; the run goes on
-untracked. Interrupts are the user's and pass. While `torch.jit.trace` writes down what the thread
-does, and in a forked child, nothing is watched.
+untracked. Interrupts are the user's and pass. While `torch.jit.trace` or `torch.compile` write down
+what the thread does, and in a forked child, nothing is watched.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ class Guard:
 
     def around(self, callback: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:
         """Return `callback` as it may be called from the user's run; `otherwise` when it does not."""
-        tracing_state = torch_api.tracing_state
+        tracing_state, is_compiling = torch_api.tracing_state, torch_api.is_compiling
 
         def guarded(*args: Any) -> Any:
-            if self.is_shut or tracing_state() is not None:
+            # To torch.compile the first is a constant: it leaves the rest out of what it compiles.
+            if is_compiling() or self.is_shut or tracing_state() is not None:
                 return otherwise
             try:
                 return callback(*args)

@@ -144,6 +144,8 @@ class Observer:
             return
         layer = self._rows.get(id(module), NONE)
         if layer < 0:
+            layer = self._layer_of_compiled(module)
+        if layer < 0:
             if self.calls.depth or in_backward:
                 return
             layer = self.adopt(module)
@@ -162,6 +164,8 @@ class Observer:
         """A module has returned or raised."""
         layer = self._rows.get(id(module), NONE)
         if layer < 0:
+            layer = self._layer_of_compiled(module)
+        if layer < 0:
             return
         call = self.calls.end(layer, output is None and _is_failing())
         if call < 0:
@@ -171,6 +175,23 @@ class Observer:
         self.calls.describe(call, outputs, self._distinct_bytes(outputs))
         if is_root:
             self._end_root(output)
+
+    def _layer_of_compiled(self, module: torch.nn.Module) -> int:
+        """Return the layer that a compiled module outside the tree stands for, -1 for any other.
+
+        Inside what is compiled no hook runs, so the layer is called once.
+        """
+        original = torch_api.original_of(module)
+        if original is module or not (torch_api.COMPILES_UNDER_MODES or not self.follows_life):
+            return NONE
+        layer = self._rows.get(id(original), NONE)
+        if layer >= 0:
+            self.notice_compiled()
+        return layer
+
+    def notice_compiled(self) -> None:
+        """Tell that a compiled part runs, whose inside only the allocator's history shows."""
+        self.notices.add("compiled_unseen" if self.follows_life else "compiled")
 
     def _begin_root(self, layer: int, module: torch.nn.Module, args: Any, kwargs: Any) -> bool:
         if self.calls.depth:

@@ -274,7 +274,7 @@ class Recorder:
         observer.notice_model(root)
         for module in model.modules():
             if torch_api.is_compiled_module(module):
-                observer.notices.add("compiled")
+                observer.notice_compiled()
             elif torch_api.is_scripted_module(module):
                 observer.notices.add("scripted")
         return root

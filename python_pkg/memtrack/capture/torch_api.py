@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch.nn.modules import module as module_hooks
 from torch.optim import optimizer as optimizer_hooks
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.hooks import RemovableHandle
 
 NO_GRAPH_TASK = -1
@@ -120,6 +121,14 @@ tracing_state: Callable[[], Any] = _C._get_tracing_state
 """Return what `torch.jit.trace` is writing on this thread, None where it is not."""
 
 
+def _never() -> bool:
+    return False
+
+
+is_compiling: Callable[[], bool] = getattr(torch.compiler, "is_compiling", _never)
+"""Tell whether `torch.compile` is tracing the caller (torch 2.3 and later)."""
+
+
 def is_tracing() -> bool:
     """Tell whether `torch.jit.trace` is writing down what this thread does."""
     return tracing_state() is not None
@@ -178,6 +187,18 @@ def is_compiled_module(module: torch.nn.Module) -> bool:
     if module.__dict__.get("_compiled_call_impl") is not None:
         return True
     return type(module).__name__ == "OptimizedModule" and "_orig_mod" in module._modules
+
+
+COMPILES_UNDER_MODES = hasattr(TorchDispatchMode, "ignore_compile_internals")
+"""Whether `torch.compile` goes on compiling while a dispatch mode is there that allows it."""
+
+
+def original_of(module: torch.nn.Module) -> torch.nn.Module:
+    """Return the module that a compiled one stands for, any other module itself."""
+    if type(module).__name__ == "OptimizedModule":
+        original = module._modules.get("_orig_mod")
+        return module if original is None else original
+    return module
 
 
 def is_scripted_module(module: torch.nn.Module) -> bool:

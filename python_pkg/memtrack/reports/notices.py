@@ -9,6 +9,9 @@ from memtrack.recording import Notice
 
 _SENTENCES = {
     "compiled": text("A compiled part ran: what happens inside it is counted, but not by layer."),
+    "compiled_unseen": text(
+        "A compiled part ran: what it allocates inside is not seen, only what comes out of it."
+    ),
     "subclass": text("Tensor subclasses are counted by the storages inside them."),
     "scripted": text("The layers inside a ScriptModule are not seen; it counts as one layer."),
     "unclosed": text("The recording ended with an exception; its last step is not complete."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from memtrack.analysis import DRAW_ORDER, alive
@@ -88,9 +90,9 @@ def details(analysis: DeviceAnalysis) -> list[Text]:
 
 def _shares(analysis: DeviceAnalysis) -> Text | None:
     size, peak = analysis.by_category, analysis.peak.bytes
-    told = DRAW_ORDER
+    told: Sequence[Category] = DRAW_ORDER
     if is_unstructured(analysis):  # that most of it is unknown goes without saying
-        told = tuple(category for category in told if category is not Category.UNKNOWN)
+        told = [category for category in told if category is not Category.UNKNOWN]
     largest = sorted(told, key=lambda category: -size[category])[:MOST_SHARES]
     shares = [
         text("{percent} {part}", percent=format_percent(size[c], peak), part=part_name(c.id))

@@ -14,7 +14,7 @@ from checks import check_recording  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from memtrack.capture import Recorder  # noqa: E402
+from memtrack.capture import Recorder, torch_api  # noqa: E402
 from memtrack.recording.categories import Category  # noqa: E402
 
 TORCH = tuple(int(number) for number in torch.__version__.split(".")[:2])
@@ -60,7 +60,29 @@ def test_data_loader_with_workers():
 def test_compiled_module_runs_and_is_said_to_be_compiled():
     model = torch.compile(nn.Sequential(nn.Linear(8, 8), nn.ReLU()))
     data = recorded(model, lambda: model(torch.randn(2, 8)).sum().backward())
-    assert notices(data) == ["compiled"]
+    assert notices(data) == ["compiled_unseen"]
+
+
+@pytest.mark.skipif(
+    not torch_api.COMPILES_UNDER_MODES, reason="this torch compiles nothing under a dispatch mode"
+)
+def test_what_must_be_one_graph_is_still_compiled_while_it_is_recorded():
+    torch._dynamo.reset()
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2))
+    whole = torch.compile(model, fullgraph=True, backend="aot_eager")
+    x = torch.randn(4, 8)
+    expected = whole(x)
+
+    def run():
+        for _ in range(2):
+            output = whole(x)
+            output.sum().backward()
+        assert torch.equal(output, expected)
+
+    data = recorded(model, run)
+    assert notices(data) == ["compiled_unseen"]
+    # The compiled one stands for the model that is tracked, and is called once each time.
+    assert data.calls["layer"].tolist() == [0, 0]
 
 
 def test_scripted_module_is_said_to_hide_its_inside():
