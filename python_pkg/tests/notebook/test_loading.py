@@ -92,4 +92,5 @@ def test_small_payload_limit_holds(training):
     training.run("%memtrack model")
     training.run("train(20)")
     training.run("%memtrack off")
-    assert len(json.dumps(training.shown[0][MIME_TYPE])) <= 20_000
+    kept = json.dumps(training.shown[0][MIME_TYPE], ensure_ascii=False)
+    assert len(kept.encode()) <= 20_000
