@@ -396,12 +396,13 @@ def _with_evidence(told: Diagnosis, data: RecordingData) -> Diagnosis:
     from memtrack.diagnosis.combined import combine
     from memtrack.diagnosis.evidence import explain_recording
 
-    devices = devices_in_order(data)
-    if not told.device_memory or not devices:
-        return told
+    kinds = data.devices["kind"]
+    others = [row for row in devices_in_order(data) if data.string(int(kinds[row])) != "cpu"]
+    if not told.device_memory or not others:
+        return told  # what was recorded of the CPU tells nothing of another device's memory
     named = device_in(told.message)
     row = -1 if named is None else row_of(data, named)
-    return combine(told, explain_recording(told, data, row if row >= 0 else devices[0]))
+    return combine(told, explain_recording(told, data, row if row >= 0 else others[0]))
 
 
 def recording_called(identifier: str) -> Recording | None:

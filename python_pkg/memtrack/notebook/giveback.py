@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from memtrack.devices import DriverError, nvidia_driver
@@ -28,10 +29,10 @@ def show_who(shell: Any, language: str) -> None:
     if "torch" not in sys.modules:
         _say(shell, _NO_TORCH, language)
         return
-    from memtrack.capture.holders import CPU, devices_in_use, holdings
+    from memtrack.capture.holders import CPU, devices_in_use, holdings_on
 
     devices = devices_in_use()
-    found = [holdings(shell, device) for device in devices or [CPU]]
+    found = holdings_on(shell, devices or [CPU])
     processes = {str(device): _processes(device) for device in devices}
     _show(shell, who_page(found, processes, language))
 
@@ -59,10 +60,11 @@ def _parse(argument: str, shell: Any) -> tuple[Sequence[str], bool]:
         if option not in FREE_OPTIONS:
             raise UsageError.unknown_word(text("option"), option, FREE_OPTIONS)
     names = list(dict.fromkeys(word for word in words if word and word not in options))
-    known = list(user_variables(shell))
+    known = user_variables(shell)
     for name in names:
         if name not in known:
-            raise _no_variable(name, known)
+            others = [one for one in known if not isinstance(known[one], ModuleType)]
+            raise _no_variable(name, others)
     return names, bool(options)
 
 

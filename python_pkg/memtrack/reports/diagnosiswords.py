@@ -66,10 +66,14 @@ def _phase_and_layer(place: Place) -> Text | None:
 
 
 def told_causes(causes: Sequence[Cause]) -> Sequence[Cause]:
-    """Return the causes that are worth a reader's time, best first."""
+    """Return the causes that are worth a reader's time, best first.
+
+    That the cause cannot be told is said only where there is nothing else to say.
+    """
     is_sure = bool(causes) and causes[0].confidence >= SURE
     worth = [one for one in causes if not is_sure or one.confidence >= WORTH_TELLING]
-    return worth[:MOST_CAUSES]
+    named = [one for one in worth if one.id != UNKNOWN_CAUSE]
+    return (named or worth)[:MOST_CAUSES]
 
 
 def cause_line(cause: Cause) -> Text:

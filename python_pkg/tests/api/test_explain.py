@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 import memtrack
 from memtrack.diagnosis.diagnosis import Diagnosis
@@ -91,3 +92,10 @@ def test_a_text_is_explained_without_torch():
     code = f"import memtrack, sys; memtrack.explain({MESSAGE!r}); memtrack.explain(MemoryError())\n"
     code += "assert 'torch' not in sys.modules and 'IPython' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_was_recorded_of_the_cpu_is_no_evidence_for_a_gpu():
+    layer = torch.nn.Linear(8, 8)
+    with memtrack.track(layer) as recording:
+        layer(torch.ones(4, 8)).sum().backward()
+    assert memtrack.explain(MESSAGE, recording) == memtrack.explain(MESSAGE)

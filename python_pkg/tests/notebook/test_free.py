@@ -160,6 +160,7 @@ def test_a_variable_goes_only_when_named_and_others_who_hold_it_are_told(failing
         ("free box.a", "'box.a' is not the name of a variable. In Python: box.a = None"),
         ("free --cash", "There is no option '--cash'. Did you mean '--cache'?"),
         ("free In", "There is no variable 'In' in this notebook."),
+        ("free trch", "There is no variable 'trch' in this notebook."),
         ("who cares", "%memtrack who takes nothing after it."),
     ],
 )

@@ -76,6 +76,15 @@ def test_an_unknown_cause_is_told_without_a_share():
     )
 
 
+def test_that_the_cause_is_unknown_is_not_told_beside_others():
+    known = Cause("capacity", 0.4, literal("The peak is real"))
+    unknown = Cause("unknown", 0.45, literal("Nobody knows"))
+    diagnosis = replace(DIAGNOSES["text"], causes=[unknown, known])
+    lines = render_diagnosis(diagnosis).splitlines()
+    assert "Possibly: The peak is real (40 % sure)" in lines
+    assert not [line for line in lines if "Nobody knows" in line]
+
+
 def test_the_place_is_told_once():
     place = Place("backward", "h.11.mlp", 0, "In [3]:7")
     headline = literal("Out of memory")
