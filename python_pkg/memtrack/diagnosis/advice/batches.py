@@ -24,7 +24,7 @@ BATCHES: Sequence[Entry] = (
     Entry(
         "accumulate_gradients",
         text("A smaller batch, its gradients accumulated"),
-        text("slower: more and smaller steps"),
+        text("slower, with more and smaller steps"),
         frozenset({"capacity", "huge_input_or_boxes"}),
         code=(
             "n = 4\n"

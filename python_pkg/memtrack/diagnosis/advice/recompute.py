@@ -11,7 +11,7 @@ RECOMPUTE: Sequence[Entry] = (
     Entry(
         "checkpoint_layers",
         text("Activation checkpointing of the repeated layers"),
-        text("+20–35 % time: the forward is computed twice"),
+        text("+20–35 % time, as the forward is computed twice"),
         frozenset({"capacity"}),
         code=(
             "from torch.utils.checkpoint import checkpoint\n"
@@ -48,7 +48,7 @@ RECOMPUTE: Sequence[Entry] = (
     Entry(
         "activations_on_cpu",
         text("Keep activations in the computer's memory"),
-        text("slower: every activation crosses the bus twice; takes pinned memory"),
+        text("slower, as every activation crosses the bus twice; takes pinned memory"),
         frozenset({"capacity"}),
         code=(
             "with torch.autograd.graph.save_on_cpu(pin_memory=True):\n"
