@@ -276,3 +276,15 @@ def test_a_title_gives_way_to_the_message_in_full():
         diagnosis = explain_text(text)
         assert diagnosis.numbers["total"] == 16 * GIB
         assert diagnosis.later == []
+
+
+def test_the_messages_own_gpu_is_no_word_of_ranks():
+    """GPU 0 in PyTorch's own sentence says nothing about processes that share a device."""
+    own = explain_text(
+        "CUDA out of memory. Tried to allocate 100.00 MiB. GPU 0 has a total capacity of 31.37 GiB of"
+        " which 15.88 MiB is free. Including non-PyTorch memory, this process has 31.34 GiB memory in"
+        " use. Of the allocated memory 30.74 GiB is allocated by PyTorch"
+    )
+    assert "rank_device_mapping" not in {cause.id for cause in own.causes}
+    told = explain_text("every process also shows up on GPU 0\nCUDA out of memory.")
+    assert "rank_device_mapping" in {cause.id for cause in told.causes}
