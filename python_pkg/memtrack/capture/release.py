@@ -13,9 +13,8 @@ from typing import Any
 import torch
 
 from memtrack.capture import backends
-from memtrack.capture.holders.build import holdings
+from memtrack.capture.holders.build import holdings_on
 from memtrack.capture.holders.exceptions import (
-    Kept,
     as_text,
     forget_errors,
     kept_errors,
@@ -62,23 +61,25 @@ def release_all(
     """Release what is safe and the variables `names`; say what went, and who holds the rest.
 
     `names` are variables that exist. The cache is given back if `return_cache`, or if the device has
-    less free than the cache holds, so that somebody else may be waiting for it. `limit_s` bounds each
-    search in seconds; there are two for each device.
+    less free than the cache holds, so that somebody else may be waiting for it. `limit_s` bounds each of
+    the two searches in seconds.
     """
     before, shown = [level_of(device) for device in devices], as_text(last_error(shell))
     meters, notes = _let_go(shell, devices, names, limit_s)
     forgot = any(step.id == ERRORS and step.count for step in meters[0].steps)
     notes += [NO_DEBUG] if forgot else []
+    cache = [_empty_cache(device, return_cache) for device in devices]
+    after = holdings_on(shell, devices, limit_s)
     return [
         Release(
             before=level,
-            notes=[*notes, *_empty_cache(device, return_cache)],
-            after=holdings(shell, device, limit_s),
+            notes=[*notes, *cached],
+            after=found,
             steps=[step for step in meter.steps if step.bytes or step.count],
             dropped=tuple(names),
             traceback=shown if forgot else "",
         )
-        for device, level, meter in zip(devices, before, meters, strict=True)
+        for level, cached, found, meter in zip(before, cache, after, meters, strict=True)
     ]
 
 
@@ -86,14 +87,11 @@ def _let_go(
     shell: Any, devices: Sequence[torch.device], names: Sequence[str], limit_s: float
 ) -> tuple[list[_Meter], list[str]]:
     """Take the steps that let go of Python's objects, each measured on every device."""
-    meters: list[_Meter] = []
-    kept, values, notes = Kept(), [], []
-    for device in devices:
-        with search(shell, device, limit_s, everywhere=False) as walk:
-            meters.append(_Meter(device, walk))
-            values += outputs_with_memory(walk, Sharing(walk))
-            kept = kept_errors(shell, walk)
-            notes = [CUT_SHORT] if walk.cut_short else []
+    with search(shell, devices, limit_s, everywhere=False) as walk:
+        meters = [_Meter(device, walk) for device in devices]
+        values = outputs_with_memory(walk, Sharing(walk))
+        kept = kept_errors(shell, walk)
+        notes = [CUT_SHORT] if walk.cut_short else []
     steps: list[tuple[str, Callable[[], int]]] = [
         (ERRORS, lambda: forget_errors(shell, kept)),
         (OUTPUTS, lambda: forget_outputs(shell, values)),
@@ -133,9 +131,9 @@ def _is_silent(device: torch.device) -> bool:
 
 
 def _storages(walk: Walk, device: torch.device) -> Iterator[Found]:
-    yield from (held.found for held in walk.held)
+    yield from (held.found for held in walk.held if held.found.device == device)
     for tensor in walk.unseen():
-        yield from storages_of(tensor, device)
+        yield from storages_of(tensor, [device])
 
 
 def _drop(shell: Any, names: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from memtrack.capture.holders import holdings  # noqa: E402
+from memtrack.capture.holders import holdings, holdings_on  # noqa: E402
 from memtrack.capture.release import release  # noqa: E402
 
 pytestmark = pytest.mark.gpu
@@ -214,3 +214,15 @@ def test_looking_takes_no_memory_of_the_device(shell):
     holdings(shell, DEVICE, PATIENCE_S)
     assert allocated() == before
     assert torch.cuda.max_memory_allocated(DEVICE) == before <= most
+
+
+@pytest.mark.skipif("torch.cuda.device_count() < 2")
+def test_several_devices_are_told_apart(shell):
+    other = torch.device("cuda", 1)
+    shell.user_ns["here"] = torch.ones(MIB, device=DEVICE)
+    shell.user_ns["there"] = torch.ones(2 * MIB, device=other)
+    first, second = holdings_on(shell, [DEVICE, other], PATIENCE_S)
+    assert [one.name for one in first.holdings if one.kind == "variable"] == ["here"]
+    assert [one.name for one in second.holdings if one.kind == "variable"] == ["there"]
+    assert second.level.allocated == torch.cuda.memory_allocated(other)
+    assert second.named + second.native + second.rounding == second.level.allocated

@@ -292,7 +292,7 @@ def test_objects_are_asked_nothing():
 
 def test_nothing_that_was_found_stays_alive():
     shell = shell_of(a=[some(1)], b=saved_error(some(2)), c=started(some(3)))
-    with search(shell, CPU, PATIENCE_S) as walk:
+    with search(shell, [CPU], PATIENCE_S) as walk:
         census = Census(held.found for held in walk.held)
         assert census.alive_bytes() >= 6 * 1024
     held = weakref.ref(shell.user_ns["a"][0])

@@ -111,10 +111,11 @@ def fails_too():
 
 
 def test_outputs_with_tensors_are_forgotten_and_others_are_not(failing):
+    before = storages()
     failing.run("'words'")
     failing.run("[torch.ones(1 << 18)]")
     failing.run("Out[max(Out)][0]")
-    added = Census()
+    added = Census(before)
     ns = failing.shell.user_ns
     kept = [number for number, value in ns["Out"].items() if value == "words"]
     assert len(ns["Out"]) == 3
@@ -139,8 +140,9 @@ def test_an_underscore_of_the_users_stays(failing):
 
 
 def test_a_variable_goes_only_when_named_and_others_who_hold_it_are_told(failing):
+    before = storages()
     failing.run("a = torch.ones(1 << 18); box = {'b': a}; c = torch.ones(1 << 18)")
-    added = Census()
+    added = Census(before)
     whole = added.alive
     free(failing)
     assert added.alive == whole

@@ -159,7 +159,7 @@ def test_a_release_shows_before_and_after():
 
 def test_in_chinese():
     english, chinese = who_page([FOUND], {}).text, who_page([FOUND], {}, "zh_CN").text
-    assert "最近一次错误" in chinese and "loss 背后的自动求导图" in chinese
+    assert "最近一次错误" in chinese and "loss 背后的" in chinese
     assert re.findall(r"%memtrack .*", english) == re.findall(r"%memtrack .*", chinese)
     assert 'lang="zh-CN"' in who_page([FOUND], {}, "zh_CN").html
 

@@ -13,6 +13,7 @@ from memtrack.capture.holders.chains import path_of
 from memtrack.capture.holders.levels import REQUESTED, level_of, statistics_of
 from memtrack.capture.holders.search import LIMIT_S, nameless, search
 from memtrack.capture.holders.sharing import Sharing, by_storage
+from memtrack.capture.holders.storages import Found
 from memtrack.capture.holders.walk import Walk
 from memtrack.diagnosis.holdings import (
     EXCEPTION,
@@ -42,19 +43,36 @@ class _Group:
 
 
 def holdings(shell: Any, device: torch.device, limit_s: float = LIMIT_S) -> Holdings:
-    """Return who keeps the memory of `device` alive; nothing that was found is referenced after."""
-    with search(shell, device, limit_s) as walk:
-        found = [*named_holdings(walk), *_nameless(walk, device)]
-        found.sort(key=lambda one: -one.bytes)
-        return _accounted(device, found, len(walk.objects), walk.cut_short)
+    """Return who keeps the memory of one device alive: see `holdings_on`."""
+    return holdings_on(shell, [device], limit_s)[0]
 
 
-def named_holdings(walk: Walk) -> list[Holding]:
-    """Return the holdings of a finished walk that have a name."""
+def holdings_on(
+    shell: Any, devices: Sequence[torch.device], limit_s: float = LIMIT_S
+) -> list[Holdings]:
+    """Return who keeps the memory of each device alive, by one search of at most `limit_s` seconds.
+
+    Nothing that was found is referenced after.
+    """
+    with search(shell, devices, limit_s) as walk:
+        sharing = Sharing(walk)
+        lost, kinds = nameless(walk, devices)
+        return [
+            _accounted(
+                device,
+                [*_named(walk, sharing, device), *_nameless(lost, kinds, device)],
+                len(walk.objects),
+                walk.cut_short,
+            )
+            for device in devices
+        ]
+
+
+def _named(walk: Walk, sharing: Sharing, device: torch.device) -> list[Holding]:
+    """Return the holdings on a device that have a name."""
     sizes = {held.found.key: held.found.bytes for held in walk.held}
-    sharing = Sharing(walk)
     groups: dict[tuple[int, bool], _Group] = defaultdict(_Group)
-    for key, numbers in by_storage(walk).items():
+    for key, numbers in by_storage(walk, device).items():
         nearest = numbers[0]
         root, in_graph = _root_of(walk, nearest)
         group = groups[root, in_graph]
@@ -102,16 +120,16 @@ def _root_of(walk: Walk, number: int) -> tuple[int, bool]:
     return -number - 1, in_graph
 
 
-def _nameless(walk: Walk, device: torch.device) -> list[Holding]:
-    found, kinds = nameless(walk, device)
-    size = sum(one.bytes for one in found)
-    return [Holding(NOBODY, kinds, size, len(found))] if found else []
+def _nameless(lost: Sequence[Found], kinds: str, device: torch.device) -> list[Holding]:
+    sizes = [one.bytes for one in lost if one.device == device]
+    return [Holding(NOBODY, kinds, sum(sizes), len(sizes))] if sizes else []
 
 
 def _accounted(
     device: torch.device, found: Sequence[Holding], objects: int, cut_short: bool
 ) -> Holdings:
     """Return the holdings with what the allocator has given out besides, so that all sums to it."""
+    found = sorted(found, key=lambda one: -one.bytes)
     level, seen = level_of(device), sum(one.bytes for one in found)
     native = rounding = UNKNOWN
     foreign = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -16,14 +17,14 @@ LIMIT_S = 1.0
 
 
 def search(
-    shell: Any, device: torch.device, limit_s: float = LIMIT_S, everywhere: bool = True
+    shell: Any, devices: Sequence[torch.device], limit_s: float = LIMIT_S, everywhere: bool = True
 ) -> Walk:
     """Return the finished walk from all names of the process. It is to be closed at once.
 
     Without `everywhere` from what the notebook keeps alone: variables, outputs and errors.
     A `with` of a generator would stand among the running functions whose variables are looked at.
     """
-    walk = Walk(device, limit_s, roots.barriers(shell))
+    walk = Walk(devices, limit_s, roots.barriers(shell))
     try:
         _search_notebook(walk, shell)
         if everywhere:
@@ -53,11 +54,11 @@ def _search_modules(walk: Walk, shell: Any) -> None:
     walk.stage(roots.class_roots(list(walk.classes)))
 
 
-def nameless(walk: Walk, device: torch.device) -> tuple[list[Found], str]:
+def nameless(walk: Walk, devices: Sequence[torch.device]) -> tuple[list[Found], str]:
     """Return the storages of tensors that no name leads to, and what kind of object refers to them."""
     unseen = list(walk.unseen())
     known = {held.found.key for held in walk.held}
-    found = [one for tensor in unseen for one in storages_of(tensor, device)]
+    found = [one for tensor in unseen for one in storages_of(tensor, devices)]
     fresh = {one.key: one for one in found if one.key not in known}
     holders = gc.get_referrers(*unseen) if fresh else []
     kinds = {

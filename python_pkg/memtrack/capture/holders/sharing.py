@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
+import torch
 
 from memtrack.capture.holders.walk import Walk
 from memtrack.recording.tables import Array
@@ -81,9 +82,10 @@ class _Again:
 _NONE: Array = np.zeros(0, dtype="q")
 
 
-def by_storage(walk: Walk) -> dict[int, list[int]]:
-    """Return by storage the objects it was seen through, the nearest first."""
+def by_storage(walk: Walk, device: torch.device) -> dict[int, list[int]]:
+    """Return by storage of a device the objects it was seen through, the nearest first."""
     found: dict[int, list[int]] = defaultdict(list)
     for held in walk.held:
-        found[held.found.key].append(held.at)
+        if held.found.device == device:
+            found[held.found.key].append(held.at)
     return found

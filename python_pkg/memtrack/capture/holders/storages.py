@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -12,31 +12,33 @@ from memtrack.capture.blocks import is_fake, plain_tensors, storage_of
 
 
 class Found(NamedTuple):
-    """A storage: the address of its C++ object, its bytes, and the storage itself."""
+    """A storage: the address of its C++ object, its bytes, its device, and the storage itself."""
 
     key: int
     bytes: int
+    device: torch.device
     storage: Any
 
 
-def storages_of(tensor: torch.Tensor, device: torch.device) -> Iterator[Found]:
-    """Yield the storages of a tensor on `device` that have memory of their own."""
+def storages_of(tensor: torch.Tensor, devices: Sequence[torch.device]) -> Iterator[Found]:
+    """Yield the storages of a tensor on one of `devices` that have memory of their own."""
     if is_fake(tensor):
         return
     for plain in plain_tensors(tensor):
         storage = storage_of(plain)
         if storage is not None:
-            yield from found_on(storage, device)
+            yield from found_on(storage, devices)
 
 
-def found_on(storage: Any, device: torch.device) -> Iterator[Found]:
-    """Yield an untyped storage if it is on `device` and holds something."""
+def found_on(storage: Any, devices: Sequence[torch.device]) -> Iterator[Found]:
+    """Yield an untyped storage if it is on one of `devices` and holds something."""
     try:
         size, place = int(storage.nbytes()), storage.device
     except (RuntimeError, NotImplementedError, AttributeError):
         return
-    if size and place.type == device.type and (place.index or 0) == (device.index or 0):
-        yield Found(int(storage._cdata), size, storage)
+    for device in devices if size else ():
+        if place.type == device.type and (place.index or 0) == (device.index or 0):
+            yield Found(int(storage._cdata), size, device, storage)
 
 
 class Census:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import time
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -53,14 +53,16 @@ class Held(NamedTuple):
 
 
 class Walk:
-    """A search on one device, of at most `limit_s` seconds of this thread.
+    """A search for what is on some devices, of at most `limit_s` seconds of this thread.
 
     Where other threads and programs are busy it may take `_PATIENCE` times as long by the clock.
     `barriers` are objects that are not entered, such as the namespaces that have names of their own.
     """
 
-    def __init__(self, device: torch.device, limit_s: float, barriers: Iterable[Any]) -> None:
-        self._device = device
+    def __init__(
+        self, devices: Sequence[torch.device], limit_s: float, barriers: Iterable[Any]
+    ) -> None:
+        self._devices = devices
         self._deadline = time.thread_time() + limit_s
         self._latest = time.perf_counter() + _PATIENCE * limit_s
         self._barriers = list(barriers)
@@ -116,12 +118,12 @@ class Walk:
         return self._number.get(id(thing), NOT_ENTERED)
 
     def unseen(self) -> Iterator[torch.Tensor]:
-        """Yield the tensors on the device that Python knows and no stage came upon."""
+        """Yield the tensors on the devices that Python knows and no stage came upon."""
         kinds, numbers = self._kinds, self._number
         for thing in gc.get_objects():
             if kinds[type(thing)] != TENSOR or id(thing) in numbers:
                 continue
-            if next(storages_of(thing, self._device), None) is not None:
+            if next(storages_of(thing, self._devices), None) is not None:
                 yield thing
 
     def is_late(self) -> bool:
@@ -189,7 +191,7 @@ class Walk:
 
     def _note(self, thing: Any, kind: int, number: int) -> None:
         find = storages_of if kind == TENSOR else found_on
-        self.held += [Held(number, found) for found in find(thing, self._device)]
+        self.held += [Held(number, found) for found in find(thing, self._devices)]
 
     def _inside(self, thing: Any, kind: int) -> Iterable[Any]:
         """Return what an object that is no mere container refers to."""
