@@ -57,7 +57,7 @@ def explain_reading(reading: Reading) -> Diagnosis:
         other_processes=failure.processes,
         causes=causes,
         contradictions=contradictions(failure),
-        checks=checks_for(causes, failure.kind),
+        checks=checks_for(causes, failure.kind, failure.wording),
         advice=advise(causes, phase=place.phase, kind=failure.kind, wording=failure.wording),
         needed=_needed(failure, figures),
         place=place,

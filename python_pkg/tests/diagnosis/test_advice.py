@@ -172,6 +172,8 @@ def test_growth_on_metal_is_looked_at_by_metals_own_counter():
 def test_advice_without_a_lack_of_memory_is_for_that_error(wording, expected):
     causes = [cause("not_oom_hardware_driver_env")]
     assert ids(causes, kind="not_oom", wording=wording) == expected
+    checks = checks_for(causes, "not_oom", wording)
+    assert bool(checks) is (expected != ["file_again"])
 
 
 def test_a_wrong_index_found_on_the_cpu_needs_no_restart():

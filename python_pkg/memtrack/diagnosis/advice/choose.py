@@ -21,6 +21,7 @@ LEAST_BESIDE_SURE = 0.3
 """The same beside a cause that is told as the reason."""
 NOT_MEMORY = "not_oom"
 _OTHER_ERRORS = "not_oom."
+_OF_A_FILE = "not_oom.corrupt_checkpoint"
 NO_SAVINGS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -48,8 +49,10 @@ def advise(
     return list(found.values())[:MOST_ADVICE]
 
 
-def checks_for(causes: Sequence[Cause], kind: str = "") -> list[Check]:
+def checks_for(causes: Sequence[Cause], kind: str = "", wording: str = "") -> list[Check]:
     """Return what to look at next to tell the causes apart or to confirm them, best first."""
+    if wording == _OF_A_FILE:
+        return []  # the error itself says which file
     found: dict[str, Check] = {}
     for cause in _likely(causes):
         for check in CHECKS.get(cause, ()):

@@ -57,7 +57,7 @@ class Scores:
         """Return the causes, best first."""
         ranked = sorted(self._confidence.items(), key=lambda one: -one[1])
         return [
-            Cause(name, confidence, title(name), tuple(self._evidence[name]))
+            Cause(name, round(confidence, 3), title(name), tuple(self._evidence[name]))
             for name, confidence in ranked[:MOST_CAUSES]
             if confidence >= LEAST
         ]
