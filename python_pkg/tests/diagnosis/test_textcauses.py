@@ -288,3 +288,19 @@ def test_the_messages_own_gpu_is_no_word_of_ranks():
     assert "rank_device_mapping" not in {cause.id for cause in own.causes}
     told = explain_text("every process also shows up on GPU 0\nCUDA out of memory.")
     assert "rank_device_mapping" in {cause.id for cause in told.causes}
+
+
+@pytest.mark.parametrize(
+    ("requested", "first"),
+    [
+        (64 << 20, "host_ram_exhausted"),
+        (2 << 40, "host_ram_exhausted"),
+        (4 * 10**15, "integer_overflow_or_garbage_size"),
+    ],
+)
+def test_what_no_computer_has_is_a_wrong_size_and_not_a_full_memory(requested, first):
+    told = explain_text(
+        "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate"
+        f" memory: you tried to allocate {requested} bytes. Error code 12 (Cannot allocate memory)"
+    )
+    assert told.causes[0].id == first

@@ -16,6 +16,8 @@ from memtrack.units import TIB, format_bytes
 
 _NO_FIGURES = text("The message has no figures from which a cause could be told.")
 _ENOUGH_SAID = 0.3
+_MORE_THAN_ANY_COMPUTER = 64 * TIB
+"""Bytes that no computer has as memory, so that none can be said to be full."""
 
 
 def text_causes(failure: Failure, reading: Reading | None = None) -> list[Cause]:
@@ -74,9 +76,10 @@ def _host_size(failure: Failure, scores: Scores) -> None:
         "{requested} were asked for at once: a shape is wrong, whatever memory there is.",
         requested=format_bytes(requested),
     )
-    scores.limit("host_ram_exhausted", SURE - 0.05)
-    scores.add("huge_input_or_boxes", 0.5, line)
-    scores.add("integer_overflow_or_garbage_size", 0.35, line)
+    absurd = requested >= _MORE_THAN_ANY_COMPUTER
+    scores.limit("host_ram_exhausted", 0.3 if absurd else SURE - 0.05)
+    scores.add("huge_input_or_boxes", 0.45 if absurd else 0.5, line)
+    scores.add("integer_overflow_or_garbage_size", 0.55 if absurd else 0.35, line)
 
 
 def _repeated(failure: Failure, reading: Reading, scores: Scores) -> None:
