@@ -269,13 +269,18 @@ def track(
 
     The recording can be used inside the block and after it. An exception passes through as it is.
     """
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = _running_shell()
     names = None if shell is None else cell_namer(shell)
     if isinstance(label, str) and isinstance(model, list | tuple) and len(model) > 1:
         label = [part.strip() for part in label.split(",")]
     recorder = load_recorder()(model, optimizer, steps=steps, label=label or "model", names=names)
     return Tracking(recorder)
+
+
+def _running_shell() -> Any:
+    """Return IPython's shell of this process, None outside of one."""
+    get = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return None if get is None else get()
 
 
 def cell_namer(shell: Any) -> Callable[[str], str]:
@@ -372,7 +377,7 @@ def explain(
 
 
 def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosis:
-    case = case_of(error)
+    case = case_of(error, _running_shell())
     if recording is not None and case.facts is None:
         return _with_evidence(case.diagnosis(), recording.data)
     known = recording or recording_called(case.recording)

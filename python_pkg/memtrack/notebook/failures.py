@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.error import UsageError
+
 from memtrack.api import Recording, case_of, recording_called
 from memtrack.diagnosis.raised import may_be_about_memory
-from memtrack.i18n import text
+from memtrack.i18n import Text, text
 from memtrack.notebook.output import takes_updates
 from memtrack.reports.explanation import Explanation, explanation_of
 
@@ -35,6 +37,8 @@ class Failures:
         self._seen = 0
         self._case: Case | None = None
         self._display_id = ""
+        self._cell: int | None = None
+        self._later = ""
         self.latest: Explanation | None = None
         """The last explanation that was shown by itself."""
 
@@ -65,6 +69,15 @@ class Failures:
         case = case_of(error, self._shell)
         return self._explanation(case, recording_called(case.recording))
 
+    def which(self) -> Text | None:
+        """Tell of which cell the latest explanation is, where another error came after it."""
+        if not self._later:
+            return None
+        if self._cell is None:
+            return text("Of an earlier failure; the last error was {error}.", error=self._later)
+        cell = f"In [{self._cell}]"
+        return text("Of {cell}; the last error was {error}.", cell=cell, error=self._later)
+
     def with_recording(self, recording: Recording) -> None:
         """Tell more of the failure just shown: the recording of its run has ended."""
         case, self._case = self._case, None
@@ -81,9 +94,12 @@ class Failures:
     def _after_cell(self, result: Any) -> None:
         error = getattr(result, "error_in_exec", None) or self._shown_besides()
         self._seen = _last_error()
+        failed = error or getattr(result, "error_before_exec", None)
+        if failed is not None and not isinstance(failed, UsageError):
+            self._later = type(failed).__name__
         if isinstance(error, Exception) and may_be_about_memory(error):
             with self._one_line():
-                self._explain_cell(error)
+                self._explain_cell(error, _number(result))
         if self._notes_failures:
             from memtrack.capture.failure import forget_failures
 
@@ -92,7 +108,7 @@ class Failures:
         # A cell may have imported torch; its first use of CUDA is seen from the next cell on.
         self._note_failures()
 
-    def _explain_cell(self, error: BaseException) -> None:
+    def _explain_cell(self, error: BaseException, cell: int | None) -> None:
         case = case_of(error, self._shell)
         if case.told.kind == NOTHING_FOUND:
             return
@@ -103,6 +119,7 @@ class Failures:
         else:
             recording = recording_called(case.recording)
         self._display_id = uuid.uuid4().hex
+        self._cell, self._later = cell, ""
         self._show(self._explanation(case, recording), update=False)
 
     def _shown_besides(self) -> BaseException | None:
@@ -141,6 +158,13 @@ class Failures:
             problem = f"{type(error).__name__}: {error}".splitlines()[0]
             line = text("memtrack could not explain this error ({problem}).", problem=problem)
             sys.stderr.write(line.render(self._language()) + "\n")
+
+
+def _number(result: Any) -> int | None:
+    """Return the number by which people know a cell, None for one without."""
+    is_numbered = getattr(getattr(result, "info", None), "store_history", False)
+    number: int | None = getattr(result, "execution_count", None)
+    return number if is_numbered else None
 
 
 def _last_error() -> int:

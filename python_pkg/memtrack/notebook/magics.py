@@ -217,6 +217,9 @@ class MemtrackMagics(Magics):
         if argument:
             subject = error_or_text(argument, names)
         elif self._failures.latest is not None:
+            which = self._failures.which()
+            if which is not None:
+                say(self._shell, which, self._language())
             return self._failures.latest
         else:
             subject = getattr(sys, "last_value", None) or ""

@@ -373,3 +373,34 @@ def test_a_text_without_a_memory_error(failing):
 def test_completion_offers_explain_and_leaves_names_to_the_shell(notebook):
     _, found = notebook.shell.complete("", "%memtrack ex", 12)
     assert "explain" in found
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"), [("1/0", "ZeroDivisionError"), ("x = ]", "SyntaxError")]
+)
+def test_which_failure_is_explained_is_said_after_another_error(failing, cell, name):
+    failing.run("oom()")
+    failing.run(cell)
+    failing.run("%memtrack explain nothing_of_that_name")
+    explained = answered(failing, "")
+    assert failing.texts()[-1] == f"Of In [2]; the last error was {name}."
+    assert str(explained).startswith(HEADLINE)
+    failing.run("oom()")
+    shown = len(failing.texts())
+    assert str(answered(failing, "")).startswith(HEADLINE) and len(failing.texts()) == shown
+
+
+def test_which_failure_is_explained_in_chinese_and_without_a_number(failing):
+    failing.run("%config MemtrackMagics.language = 'zh_CN'")
+    failing.run("oom()", store_history=False)
+    failing.run("1/0")
+    failing.run("%memtrack explain")
+    assert failing.texts()[-1] == "以下说明针对更早的一次失败；最近的错误是 ZeroDivisionError。"
+
+
+def test_explain_by_a_call_names_cells_as_the_magic_does(failing, monkeypatch):
+    monkeypatch.setattr("IPython.get_ipython", lambda: failing.shell)
+    failing.run("try:\n    oom()\nexcept RuntimeError as error:\n    e = error")
+    called = str(failing.run("import memtrack\nmemtrack.explain(e)").result)
+    asked = str(answered(failing, "e"))
+    assert called == asked and "Where: at In [1]:4" in called.splitlines()
