@@ -375,9 +375,7 @@ def test_completion_offers_explain_and_leaves_names_to_the_shell(notebook):
     assert "explain" in found
 
 
-@pytest.mark.parametrize(
-    ("cell", "name"), [("1/0", "ZeroDivisionError"), ("x = ]", "SyntaxError")]
-)
+@pytest.mark.parametrize(("cell", "name"), [("1/0", "ZeroDivisionError"), ("x = ]", "SyntaxError")])
 def test_which_failure_is_explained_is_said_after_another_error(failing, cell, name):
     failing.run("oom()")
     failing.run(cell)
