@@ -154,6 +154,35 @@ def test_equal_messages_are_counted_and_source_lines_are_no_errors():
     assert all(one.severity is Severity.SYMPTOM for one in source.failures)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        '    raise RuntimeError("{}")\n    ^^^^^^^^^^^^^^^',
+        "    fail('{}')",
+        "    raise RuntimeError(\n    ...<3 lines>...\n        '{}'\n    )",
+        "----> 3     fail('{}')",
+        "      3     raise torch.cuda.OutOfMemoryError('{}')",
+    ],
+)
+def test_a_message_in_the_source_of_its_own_traceback_is_not_another(source):
+    frame = 'Traceback (most recent call last):\n  File "train.py", line 3, in step\n'
+    message = "CUDA out of memory. Tried to allocate 2.00 GiB"
+    told = f"{frame}{source.format(message)}\nRuntimeError: {message}\n"
+    (failure,) = read_text(told).failures
+    assert (failure.count, failure.exception) == (1, "RuntimeError")
+    assert failure.frames[-1].path == "train.py"
+    (twice,) = read_text(told + told).failures
+    assert twice.count == 2
+    assert read_text(f"{frame}{source.format(message)}\nValueError: shapes\n").first is None
+
+
+def test_an_error_below_a_frame_without_source_is_one():
+    frame = 'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\n'
+    told = f"{frame}RuntimeError: layer 'head': CUDA out of memory. Tried to allocate 2.00 GiB"
+    assert only(told).numbers == {"requested": 2 << 30}
+    assert only('{"error": "CUDA out of memory. Tried to allocate 2.00 GiB"}').count == 1
+
+
 def test_frames_of_python_and_of_a_notebook():
     python = only(
         "Traceback (most recent call last):\n"

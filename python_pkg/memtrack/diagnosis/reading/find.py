@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from memtrack.diagnosis.reading.clauses import Clauses, messages
 from memtrack.diagnosis.reading.failure import Failure, Severity
 from memtrack.diagnosis.reading.flat import Flat
-from memtrack.diagnosis.reading.frames import frames_before
+from memtrack.diagnosis.reading.frames import frames_before, is_source
 from memtrack.diagnosis.reading.signs import signs
 from memtrack.diagnosis.reading.sizes import is_unknown, to_bytes
 from memtrack.diagnosis.reading.wording import Wording
@@ -71,6 +71,7 @@ def failures(flat: Flat) -> list[Found]:
         for one in messages(flat.squeezed, [(span.start, span.end) for span in spans])
         if not _is_only_code(flat, one)
     ]
+    spans = [span for span in spans if not _is_source(flat, span)]
     spans.sort(key=lambda span: (span.start, -span.end))
     found: list[Found] = []
     since = 0
@@ -114,6 +115,11 @@ def _killed(flat: Flat) -> list[_Span]:
             found.append(_Span(position, position + len(line), SHELL_KILLED))
         position += len(line) - line.count(" ")
     return found
+
+
+def _is_source(flat: Flat, span: _Span) -> bool:
+    row = flat.row(span.start)
+    return is_source(flat.lines, row, flat.column(span.start))
 
 
 def _is_only_code(flat: Flat, clauses: Clauses) -> bool:

@@ -52,6 +52,10 @@ class Flat:
         """Return the index in `lines` of a position in `squeezed`."""
         return max(bisect_right(self._starts, self.place(position)) - 1, 0)
 
+    def column(self, position: int) -> int:
+        """Return where in its line a position in `squeezed` stands."""
+        return self.place(position) - self._starts[self.row(position)]
+
     def number(self, position: int) -> int:
         """Return the number, in the whole text, of the line that holds a position."""
         if not self._numbers:

@@ -19,7 +19,12 @@ _RICH = re.compile(r"(?P<path>/\S{2,300}\.py):(?P<line>\d+) in (?P<name>[\w.<>]+
 _SHAPES = (_PYTHON, _CELL, _CELL_IN, _RICH, _IPYTHON)
 _ARROW = re.compile(r"-+>\s*(?P<line>\d+)\s(?P<source>.*)")
 _BEGINNING = "Traceback (most recent call last)"
+_CODE = re.compile(r"(?:-+>\s*)?(?:\d+\s+)?raise [\w.]+\(|-+>\s*\d+\s")
+_ERROR = re.compile(r"[\w.]+:\s")
+_STRING = re.compile(r"[bfru]{0,2}['\"]")
 MOST_FRAMES = 60
+_MOST_SOURCE = 8
+"""Lines of one statement that Python prints below a frame: its beginning and its end."""
 
 
 def frames_before(lines: Sequence[str], row: int, since: int = 0) -> list[Frame]:
@@ -41,6 +46,18 @@ def frames_before(lines: Sequence[str], row: int, since: int = 0) -> list[Frame]
                     found[-1].path, int(arrow["line"]), found[-1].function, arrow["source"].strip()
                 )
     return found[-MOST_FRAMES:]
+
+
+def is_source(lines: Sequence[str], row: int, column: int) -> bool:
+    """Tell whether what stands at `column` of a row is quoted in code that a traceback prints."""
+    before = lines[row][:column]
+    if ("'" not in before and '"' not in before) or _ERROR.match(before):
+        return False
+    if _CODE.match(before):
+        return True
+    # A statement of several lines: below its frame, and then only a string by itself.
+    most = _MOST_SOURCE if _STRING.match(before) else 1
+    return any(_PYTHON.search(line) for line in lines[max(row - most, 0) : row])
 
 
 def _frame(lines: Sequence[str], index: int, row: int) -> Frame | None:
