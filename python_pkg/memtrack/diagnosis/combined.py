@@ -7,8 +7,10 @@ from dataclasses import fields, replace
 
 from memtrack.diagnosis.advice import advise, checks_for
 from memtrack.diagnosis.diagnosis import SURE, Advice, Cause, Check, Diagnosis, Needed, Place
+from memtrack.diagnosis.textcauses.contradictions import FREE_AND_REFUSED
 from memtrack.i18n import Text
 
+_LIMIT = "per_process_fraction_limit"
 UNPROVEN = SURE - 0.1
 """What a text alone may claim where evidence has found a reason, or could have found this one."""
 SEEN_BY_EVIDENCE = frozenset(
@@ -46,7 +48,7 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
         numbers={**told.numbers, **shown.numbers},
         other_processes=shown.other_processes or told.other_processes,
         causes=causes,
-        contradictions=_once([*told.contradictions, *shown.contradictions]),
+        contradictions=_once([*_unexplained(told, shown), *shown.contradictions]),
         checks=_checks(causes, told, shown),
         advice=_advice(causes, told, shown),
         needed=_needed(shown.needed, told.needed),
@@ -83,6 +85,16 @@ def _with_text(cause: Cause, told: Cause | None) -> Cause:
     if told is None or cause.id in SEEN_BY_EVIDENCE:
         return cause
     return replace(cause, evidence=_once([*cause.evidence, *told.evidence]))
+
+
+def _unexplained(told: Diagnosis, shown: Diagnosis) -> list[Text]:
+    """Return the text's contradictions but for a refusal that a known limit explains."""
+    limited = "allowed" in shown.numbers and any(cause.id == _LIMIT for cause in shown.causes)
+    return [
+        line
+        for line in told.contradictions
+        if not (limited and line.template == FREE_AND_REFUSED.template)
+    ]
 
 
 def _once(lines: Sequence[Text]) -> list[Text]:

@@ -87,9 +87,10 @@ def _needed(failure: Failure, figures: Figures) -> Needed:
         return Needed()
     requested = figures.requested
     others = figures.others_bytes
+    is_segment = requested in _SEGMENTS or failure.wording.startswith(f"{failure.kind}.s")
     return Needed(
         requested=None if requested in _SEGMENTS else requested,
-        segment=requested if failure.wording.startswith(f"{failure.kind}.s") else None,
+        segment=requested if is_segment else None,
         cached=figures.idle,
         device_free=figures.free,
         others=others or None,

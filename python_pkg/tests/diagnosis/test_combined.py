@@ -68,6 +68,17 @@ def test_figures_are_merged_the_exact_ones_kept():
     assert (found.needed.requested, found.needed.segment) == (2, 3)
 
 
+def test_a_refusal_is_no_contradiction_once_the_evidence_knows_the_limit():
+    told = explain_text(
+        "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 139.80 GiB"
+        " of which 136.00 GiB is free. Of the allocated memory 3.00 GiB is allocated by PyTorch."
+    )
+    (line,) = told.contradictions
+    limited = cause("per_process_fraction_limit", 0.95)
+    assert combine(told, diagnosis(limited)).contradictions == [line]
+    assert combine(told, diagnosis(limited, numbers={"allowed": 4 << 30})).contradictions == []
+
+
 def test_contradictions_later_errors_and_processes_of_the_text_are_kept():
     told = diagnosis(
         contradictions=[text("Out of memory")],

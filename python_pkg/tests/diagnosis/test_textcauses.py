@@ -304,3 +304,50 @@ def test_what_no_computer_has_is_a_wrong_size_and_not_a_full_memory(requested, f
         f" memory: you tried to allocate {requested} bytes. Error code 12 (Cannot allocate memory)"
     )
     assert told.causes[0].id == first
+
+
+def refused_by_the_driver(text):
+    said = [line.render() for line in explain_text(text).contradictions]
+    return any(line.startswith("The driver calls") for line in said)
+
+
+def test_a_refusal_that_a_limit_explains_is_no_contradiction():
+    figures = ("2.00 GiB", "139.80 GiB", "136.00 GiB", "3.00 GiB", "0 bytes")
+    assert refused_by_the_driver(message(*figures))
+    assert not refused_by_the_driver(message(*figures, "4.00 GiB allowed; "))
+    assert refused_by_the_driver(message(*figures, "60.00 GiB allowed; "))
+    assert refused_by_the_driver(message(*figures, "139.80 GiB allowed; "))
+
+
+def test_the_computers_own_memory_has_no_results_on_a_gpu():
+    text = (
+        "RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't"
+        " allocate memory: you tried to allocate 68719476736 bytes. Error code 12"
+    )
+    for told in (text, f"{text}\nI have set eval_accumulation_steps=2"):
+        assert explain_text(told).kind == "cpu_oom"
+        assert "eval_accumulation" not in causes(told)
+        assert "results_to_cpu" not in {one.id for one in explain_text(told).advice}
+
+
+@pytest.mark.parametrize("size", [2, 20])
+def test_a_request_of_a_usual_segment_is_told_as_one(size):
+    needed = explain_text(
+        message(f"{size}.00 MiB", "24.00 GiB", "1.00 MiB", "23.00 GiB", "9.00 MiB")
+    ).needed
+    assert (needed.requested, needed.segment) == (None, size * MIB)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: CUDA error: out of memory",
+        "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
+    ],
+)
+def test_a_line_of_evidence_stands_under_its_likeliest_cause_alone(text):
+    found = explain_text(text).causes
+    lines = [line.render() for cause in found for line in cause.evidence]
+    assert lines and len(lines) == len(set(lines))
+    assert found[0].evidence

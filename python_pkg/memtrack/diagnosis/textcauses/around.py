@@ -119,6 +119,8 @@ _TABLE: Sequence[tuple[frozenset[str], str, float]] = (
     (frozenset({"rest_of_optimizer"}), "memory_outside_allocator", 0.25),
     (frozenset({"rest_of_optimizer"}), "capacity", 0.35),
 )
+_ON_A_GPU = frozenset({"eval_accumulation"})
+"""Causes that are of a GPU's memory by what they say."""
 
 
 def weigh_frames(failure: Failure, scores: Scores) -> None:
@@ -147,5 +149,5 @@ def weigh_words(failure: Failure, scores: Scores, *, only: bool) -> None:
     strong = 1.0 if only else 0.5
     line: Text = _WORDS
     for needed, cause, confidence in _TABLE:
-        if needed <= signs:
+        if needed <= signs and not (cause in _ON_A_GPU and failure.kind == "cpu_oom"):
             scores.add(cause, confidence * strong, line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memtrack.diagnosis.reading import Failure
 from memtrack.diagnosis.textcauses.figures import Figures
@@ -11,6 +12,11 @@ from memtrack.units import format_bytes
 
 _PRINTED = 200
 """Figures are printed with two decimals: what differs by less than 1 in 200 may be the same."""
+
+FREE_AND_REFUSED = text(
+    "The driver calls {free} free, which is at least the request ({requested}), and yet it"
+    " was refused."
+)
 
 
 def contradictions(failure: Failure) -> list[Text]:
@@ -63,12 +69,10 @@ def _surprising(said: Figures) -> Iterator[Text]:
             requested=format_bytes(requested),
             total=format_bytes(said.total),
         )
-    if said.free is not None and said.free >= requested:
-        yield text(
-            "The driver calls {free} free, which is at least the request ({requested}), and yet it"
-            " was refused.",
-            free=format_bytes(said.free),
-            requested=format_bytes(requested),
+    if said.free is not None and said.free >= requested and not said.is_limited:
+        yield replace(
+            FREE_AND_REFUSED,
+            values={"free": format_bytes(said.free), "requested": format_bytes(requested)},
         )
     if said.idle is not None and said.idle >= requested:
         yield text(

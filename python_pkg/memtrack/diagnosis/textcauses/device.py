@@ -53,11 +53,10 @@ def _limit(said: Figures, scores: Scores) -> bool:
         return False
     reserved = said.reserved or 0
     request = said.requested or 0
-    near = reserved + request > said.allowed * 0.97
     fits = said.free is None or said.free >= request
     if said.total is not None and said.allowed >= said.total * 0.995:
         return False
-    if not near:
+    if not said.is_limited:
         scores.add("per_process_fraction_limit", 0.4)
         return False
     line = text(

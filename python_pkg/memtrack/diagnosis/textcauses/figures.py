@@ -77,6 +77,15 @@ class Figures:
             return None
         return self.allocated + self.idle
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether a limit below the device explains the refusal; figures are rounded."""
+        if self.allowed is None:
+            return False
+        if self.total is not None and self.allowed >= self.total * 0.995:
+            return False
+        return (self.reserved or 0) + (self.requested or 0) > self.allowed * 0.97
+
     @cached_property
     def others(self) -> tuple[Process, ...]:
         """Processes that the message names, without one that must be this process.

@@ -24,7 +24,6 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
             0.2,
             text("A graph or results kept from step to step fill the computer's memory as well."),
         ),
-        Candidate("eval_accumulation", 0.15),
     ),
     "host": (
         Candidate("host_ram_exhausted", 0.75, text("The computer's own memory ran out.")),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from memtrack.diagnosis.diagnosis import SURE, Cause
 from memtrack.diagnosis.reading import Failure, Reading, Severity
 from memtrack.diagnosis.textcauses.around import weigh_frames, weigh_words
@@ -10,7 +13,7 @@ from memtrack.diagnosis.textcauses.host import HOST_CAUSES
 from memtrack.diagnosis.textcauses.libraries import LIBRARY_CAUSES
 from memtrack.diagnosis.textcauses.mps import weigh_mps
 from memtrack.diagnosis.textcauses.notmemory import weigh_not_memory
-from memtrack.diagnosis.textcauses.scores import Scores
+from memtrack.diagnosis.textcauses.scores import Candidate, Scores
 from memtrack.i18n import text
 from memtrack.units import TIB, format_bytes
 
@@ -42,7 +45,25 @@ def text_causes(failure: Failure, reading: Reading | None = None) -> list[Cause]
         _repeated(failure, reading, scores)
     if scores.best() < _ENOUGH_SAID:
         scores.add("unknown", 0.4, _NO_FIGURES)
-    return scores.causes()
+    causes = scores.causes()
+    return once(causes) if _by_table(LIBRARY_CAUSES, failure) else causes
+
+
+def once(causes: Sequence[Cause]) -> list[Cause]:
+    """Return causes with each line of evidence under the likeliest of those that it speaks for."""
+    told: set[str] = set()
+    found = []
+    for cause in causes:
+        lines = tuple(line for line in cause.evidence if line.render() not in told)
+        told.update(line.render() for line in lines)
+        found.append(replace(cause, evidence=lines))
+    return found
+
+
+def _by_table(
+    table: Mapping[str, Sequence[Candidate]], failure: Failure
+) -> Sequence[Candidate] | None:
+    return table.get(failure.wording, table.get(failure.kind))
 
 
 def _by_wording(failure: Failure, scores: Scores) -> None:
@@ -50,7 +71,7 @@ def _by_wording(failure: Failure, scores: Scores) -> None:
         weigh_not_memory(failure, scores)
         return
     for table in (LIBRARY_CAUSES, HOST_CAUSES):
-        found = table.get(failure.wording, table.get(failure.kind))
+        found = _by_table(table, failure)
         if found is not None and not (failure.numbers and failure.kind in ("hip_oom",)):
             scores.add_all(found)
 
