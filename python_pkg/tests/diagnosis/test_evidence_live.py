@@ -265,6 +265,16 @@ def test_capacity_is_less_sure_the_more_of_the_device_is_others():
     assert sure <= 0.75
 
 
+def test_a_peak_of_little_on_a_device_full_of_others_is_unlikely():
+    def told(**facts):
+        found = full(total=80 * GIB, free=GIB, **facts)
+        return {cause.id: cause.confidence for cause in found.causes}
+
+    assert told().get("capacity", 0.0) < 0.1
+    assert told(process=8 * GIB).get("capacity", 0.0) < 0.1
+    assert told(process=79 * GIB)["capacity"] > 0.1
+
+
 def test_what_the_driver_keeps_for_itself_is_no_other_process():
     found = full(total=80 * GIB, free=71 * GIB + GIB // 2, process=8 * GIB, reserved=7 * GIB)
     assert found.needed.others == 0

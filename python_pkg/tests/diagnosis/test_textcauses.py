@@ -351,3 +351,13 @@ def test_a_line_of_evidence_stands_under_its_likeliest_cause_alone(text):
     lines = [line.render() for cause in found for line in cause.evidence]
     assert lines and len(lines) == len(set(lines))
     assert found[0].evidence
+
+
+def test_a_peak_of_little_on_a_device_full_of_others_is_unlikely():
+    in_backward = '  File "torch/autograd/graph.py", line 825, in _engine_run_backward\n'
+    for allocated, most in (("0 bytes", 0.0), ("0.60 GiB", 0.041), ("2.90 GiB", 0.193)):
+        told = message("1.00 GiB", "15.10 GiB", "0.10 GiB", allocated, "0 bytes")
+        assert causes(in_backward + told).get("capacity", 0.0) <= most
+    own = "Including non-PyTorch memory, this process has 14.90 GiB memory in use. "
+    told = message("1.00 GiB", "15.10 GiB", "0.10 GiB", "0.60 GiB", "0 bytes", own)
+    assert causes(in_backward + told)["capacity"] == 0.4

@@ -16,6 +16,8 @@ from memtrack.units import GIB, format_bytes, format_percent
 
 FULL = 0.75
 """Of the room in use by tensors: beyond it, the room itself is the matter."""
+LITTLE = 0.2
+"""Of a device in use by tensors: below it, with the rest not this process's, it is not the matter."""
 USUAL_BESIDE = GIB
 """Bytes: a context and the libraries in it."""
 UNSEEN = 0.55
@@ -44,7 +46,7 @@ def capacity(now: Situation) -> Cause | None:
     confidence = _how_sure(now, most)
     if confidence is None:
         return None
-    confidence = min(confidence, 1 - _share_of_others(now))
+    confidence = min(confidence, 1 - _share_of_others(now), _most_of_little(now))
     lines = [*_sums(now, most), *_no_gaps(now), *phase_lines(now), *made_of(now), *grew(now)]
     if _past_is_unknown(now) and now.allocated:
         confidence = min(confidence, UNSEEN)
@@ -61,6 +63,17 @@ def _share_of_others(now: Situation) -> float:
         return 0.0
     taken = (now.others or 0) + max((now.beside or 0) - USUAL_BESIDE, 0)
     return min(taken / now.total, 1.0) if taken >= now.needed else 0.0
+
+
+def _most_of_little(now: Situation) -> float:
+    """Return how sure it can be where tensors have little of a device that is full of what is not ours."""
+    if now.total is None or now.device_free is None or now.limit is not None:
+        return 1.0
+    free = now.device_free
+    rest = now.total - free - max(now.facts.process or 0, now.reserved or 0, now.allocated)
+    fits = free < now.needed <= free + rest
+    is_little = now.allocated < LITTLE * now.total and 2 * rest >= now.total
+    return now.allocated / now.total if is_little and fits else 1.0
 
 
 def _past_is_unknown(now: Situation) -> bool:

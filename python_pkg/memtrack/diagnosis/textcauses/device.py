@@ -15,6 +15,8 @@ from memtrack.units import GIB, MIB, format_bytes, format_percent
 
 _OTHER_FORMS = 2 * MIB
 """Requests up to it are served from segments of 2 MiB: idle memory of large ones cannot serve them."""
+LITTLE = 0.2
+"""Of a device in tensors: below it, with the rest not this process's, its peak is not the matter."""
 
 
 def weigh_device(failure: Failure, scores: Scores) -> None:
@@ -45,6 +47,19 @@ def weigh_told(failure: Failure, scores: Scores) -> None:
     scores.add("memory_outside_allocator", 0.45, line)
     scores.add("other_process_or_framework", 0.4, line)
     scores.add("cuda_graph_memory", 0.25)
+
+
+def limit_by_share(failure: Failure, scores: Scores) -> None:
+    """Lower the real peak where tensors have little of a device that is full of what is not ours."""
+    said = Figures(failure)
+    if None in (said.total, said.free, said.allocated, said.requested) or said.allowed is not None:
+        return
+    total, free, allocated = said.total or 0, said.free or 0, said.allocated or 0
+    known = [size for size in (said.process, said.reserved) if size is not None]
+    rest = total - free - max([allocated, *known])
+    fits = free < (said.requested or 0) <= free + rest
+    if total and allocated < LITTLE * total and rest >= total // 2 and fits:
+        scores.limit("capacity", allocated / total)
 
 
 def _limit(said: Figures, scores: Scores) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from memtrack.diagnosis.diagnosis import SURE, Cause
 from memtrack.diagnosis.reading import Failure, Reading, Severity
 from memtrack.diagnosis.textcauses.around import weigh_frames, weigh_words
-from memtrack.diagnosis.textcauses.device import weigh_device, weigh_told
+from memtrack.diagnosis.textcauses.device import limit_by_share, weigh_device, weigh_told
 from memtrack.diagnosis.textcauses.host import HOST_CAUSES
 from memtrack.diagnosis.textcauses.libraries import LIBRARY_CAUSES
 from memtrack.diagnosis.textcauses.mps import weigh_mps
@@ -41,6 +41,7 @@ def text_causes(failure: Failure, reading: Reading | None = None) -> list[Cause]
     if failure.kind not in ("not_oom", "vllm", "triton"):
         bare = told or (not failure.numbers and len(failure.message) < len("x" * 200))
         weigh_words(failure, scores, only=told or (bare and failure.kind.endswith("_oom")))
+    limit_by_share(failure, scores)
     if reading is not None and failure.device_memory:
         _repeated(failure, reading, scores)
     if scores.best() < _ENOUGH_SAID:
