@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 MOST = 50
 """Exceptions of one chain or group that are looked at."""
 LONGEST = 200_000
 """Characters of one exception's text: its beginning and its end."""
+_CAME_FROM = ("__cause__", "__context__", "__suppress_context__")
 _FILE = re.compile(r'^(\s*File ")([^"\n]+)(", line \d+)', re.MULTILINE)
 _RAISE = re.compile(r"^ {4,}raise\b.*\n(?: +[~^]+\n)?", re.MULTILINE)
 """The source of a `raise`, whose message is no error that happened, and the marks below it."""
@@ -34,11 +36,19 @@ def chain(error: BaseException) -> list[BaseException]:
         if not isinstance(one, BaseException) or any(one is other for other in found):
             continue
         found.append(one)
-        hidden = one.__cause__ is not None or one.__suppress_context__
-        waiting.append(one.__cause__ if hidden else one.__context__)
-        members = getattr(one, "exceptions", ())
+        cause, context, is_hidden = (_plainly(one, name) for name in _CAME_FROM)
+        waiting.append(cause if cause is not None or is_hidden else context)
+        members = _plainly(one, "exceptions")
         waiting += list(members) if isinstance(members, tuple) else []
     return found[::-1]
+
+
+def _plainly(error: BaseException, name: str) -> Any:
+    """Return an attribute of an exception, None where its class has spoiled it."""
+    try:
+        return object.__getattribute__(error, name)  # not what the class puts in its place
+    except Exception:  # noqa: BLE001 - a property may be code of the user's
+        return None
 
 
 def may_be_about_memory(error: BaseException) -> bool:
@@ -47,9 +57,11 @@ def may_be_about_memory(error: BaseException) -> bool:
 
 
 def _may_be(error: BaseException) -> bool:
-    if isinstance(error, MemoryError) or "OutOf" in type(error).__name__:
+    if issubclass(type(error), MemoryError) or "OutOf" in type(error).__name__:
         return True
-    told = error.args[0] if len(error.args) == 1 else " ".join(map(str, _plain(error.args)))
+    given = _plainly(error, "args")
+    given = given if isinstance(given, tuple) else ()
+    told = given[0] if len(given) == 1 else " ".join(map(str, _plain(given)))
     return isinstance(told, str) and _WORDS.search(told[:LONGEST]) is not None
 
 
@@ -63,16 +75,25 @@ def text_of(error: BaseException, names: Callable[[str], str] | None = None) -> 
 
     `names` maps a source file to how people know it, such as a cell's number.
     """
-    parts = []
-    for one in chain(error):
-        lines = traceback.format_exception(type(one), one, one.__traceback__, chain=False)
-        if hasattr(one, "exceptions"):  # its members have their own place
-            lines = traceback.format_exception_only(type(one), one)[-1:]
-        parts.append(_bounded("".join(lines)))
+    parts = [_bounded(_shown(one)) for one in chain(error)]
     whole = _RAISE.sub("", "\n".join(parts))
     if names is None:
         return whole
     return _FILE.sub(lambda found: f"{found[1]}{names(found[2])}{found[3]}", whole)
+
+
+def _shown(error: BaseException) -> str:
+    """Return an exception as Python shows it, as far as its class lets Python do so."""
+    entries = _plainly(error, "__traceback__")
+    try:
+        if _plainly(error, "exceptions") is not None:  # its members have their own place
+            return "".join(traceback.format_exception_only(type(error), error)[-1:])
+        return "".join(traceback.format_exception(type(error), error, entries, chain=False))
+    except Exception:  # noqa: BLE001 - of this error or of one it came from; code of the user's
+        told = type(error).__name__
+        with suppress(Exception):
+            told = f"{told}: {error}"
+        return "".join(traceback.format_tb(entries)) + told + "\n"
 
 
 def _bounded(told: str) -> str:

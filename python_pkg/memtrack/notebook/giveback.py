@@ -63,7 +63,8 @@ def _parse(argument: str, shell: Any) -> tuple[Sequence[str], bool]:
     known = user_variables(shell)
     for name in names:
         if name not in known:
-            others = [one for one in known if not isinstance(known[one], ModuleType)]
+            # By type: `isinstance` asks an object for its class, which is the user's code.
+            others = [one for one in known if not issubclass(type(known[one]), ModuleType)]
             raise _no_variable(name, others)
     return names, bool(options)
 

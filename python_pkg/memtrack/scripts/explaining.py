@@ -20,7 +20,6 @@ _WORDS = re.compile(
 )
 """What says nothing of this kind is not looked at: most errors cost nothing here."""
 _LEFT_ALONE = (SystemExit, KeyboardInterrupt, SyntaxError, GeneratorExit)
-_MOST_CAUSES = 16
 
 _explained: set[int] = set()
 
@@ -52,16 +51,23 @@ def was_explained(error: BaseException) -> bool:
 
 def may_be_of_memory(error: BaseException) -> bool:
     """Tell whether looking closer is worth it; only names and messages are read."""
-    one: BaseException | None = error
-    for _ in range(_MOST_CAUSES):
-        if one is None or isinstance(one, _LEFT_ALONE):
+    from memtrack.diagnosis.raised import chain
+
+    for one in reversed(chain(error)):
+        if issubclass(type(one), _LEFT_ALONE):
             return False
-        if isinstance(one, MemoryError) or _WORDS.search(type(one).__name__):
+        if issubclass(type(one), MemoryError) or _WORDS.search(type(one).__name__):
             return True
-        if _WORDS.search(str(one)):
+        if _WORDS.search(_message(one)):
             return True
-        one = one.__cause__ or one.__context__
     return False
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - it is code of the user's
+        return ""
 
 
 def _explanation(error: BaseException, recording: Recording | None, language: str) -> str:

@@ -71,6 +71,7 @@ class _Link:
 
 
 _installed: Hooks | None = None
+_one_at_a_time = threading.Lock()
 
 
 def install() -> None:
@@ -79,16 +80,18 @@ def install() -> None:
     For plain scripts; in a notebook use `%load_ext memtrack`. The second time it does nothing.
     """
     global _installed
-    if _installed is None:
-        _installed = Hooks()
+    with _one_at_a_time:
+        if _installed is None:
+            _installed = Hooks()
 
 
 def uninstall() -> None:
     """Undo `install`: the hooks are those that were there before. Harmless without it."""
     global _installed
-    hooks, _installed = _installed, None
-    if hooks is not None:
-        hooks.remove()
+    with _one_at_a_time:
+        hooks, _installed = _installed, None
+        if hooks is not None:
+            hooks.remove()
 
 
 def _watch_failures() -> None:

@@ -142,3 +142,24 @@ def test_nothing_is_kept():
     del error
     gc.collect()
     assert alive[0]() is None
+
+
+class Closed(RuntimeError):
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+
+def test_an_error_that_answers_nothing_is_looked_at_all_the_same():
+    def fail():
+        try:
+            fails()
+        except MemoryError:
+            raise Closed("step failed") from None
+
+    error = Closed("step failed")
+    assert not may_be_about_memory(error)
+    outer = ValueError("outer")
+    outer.__cause__ = caught(fail)
+    assert [type(one) for one in chain(outer)] == [Closed, ValueError]
+    assert "in fail" in text_of(outer)
+    assert text_of(outer).endswith("ValueError: outer\n")

@@ -174,6 +174,15 @@ def test_wrong_words_are_one_line_and_drop_nothing(failing, line, sentence):
     assert "box" in failing.shell.user_ns
 
 
+def test_a_wrong_name_beside_objects_that_answer_nothing_is_one_line(failing):
+    failing.run(
+        "class Closed:\n    def __getattribute__(self, name): raise RuntimeError(name)\nclosed = Closed()"
+    )
+    result = failing.run("%memtrack free closd")
+    assert str(result.error_in_exec).endswith("Did you mean 'closed'?")
+    failing.run("del closed")
+
+
 def test_afterwards_tb_and_debug_say_that_there_is_nothing(failing, caplog):
     fail(failing, "forward")
     shown = free(failing)

@@ -1,5 +1,6 @@
 """`memtrack.install()`: hooks in, hooks out, and what is said of an error nobody caught."""
 
+import builtins
 import gc
 import importlib.util
 import sys
@@ -193,6 +194,39 @@ def chained(outer, inner):
 )
 def test_which_errors_are_looked_at(error, expected):
     assert may_be_of_memory(error) is expected
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def test_an_error_without_a_text_is_none_of_ours(capsys):
+    explaining.explain_on_stderr(Speechless())
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions came with Python 3.11")
+def test_the_members_of_a_group_are_looked_at():
+    group = builtins.ExceptionGroup
+    assert may_be_of_memory(group("tasks", [ValueError(), group("more", [MemoryError()])]))
+    assert not may_be_of_memory(group("tasks", [ValueError(), KeyError()]))
+
+
+def test_hooks_put_in_and_taken_out_by_many_threads_leave_nothing():
+    before = sys.excepthook, threading.excepthook
+
+    def again_and_again():
+        for _ in range(300):
+            memtrack.install()
+            memtrack.uninstall()
+
+    threads = [threading.Thread(target=again_and_again) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (sys.excepthook, threading.excepthook) == before
 
 
 def test_a_loop_of_causes_ends():
