@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from memtrack.diagnosis.advice import advise, checks_for
 from memtrack.diagnosis.diagnosis import SURE, Advice, Cause, Check, Diagnosis, Needed, Place
 from memtrack.diagnosis.textcauses.contradictions import FREE_AND_REFUSED
+from memtrack.diagnosis.textcauses.device import LITTLE
 from memtrack.i18n import Text
 
 _LIMIT = "per_process_fraction_limit"
@@ -40,7 +41,7 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
         return found
     if not told.device_memory or shown.kind == "none":
         return told
-    causes = _causes(told.causes, shown.causes)
+    causes = _causes(_without_a_peak(told.causes, shown), shown.causes)
     return replace(
         shown,
         kind=told.kind,
@@ -62,6 +63,18 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
 
 def _asks_nothing(needed: Needed) -> bool:
     return needed.requested is None and needed.segment is None
+
+
+def _without_a_peak(causes: Sequence[Cause], shown: Diagnosis) -> list[Cause]:
+    """Return the text's causes; where the device is full of what is not ours, no peak among them."""
+    figures = shown.numbers
+    if "allocated" not in figures or not figures.get("total") or "free" not in figures:
+        return list(causes)
+    total, allocated = figures["total"], figures["allocated"]
+    own = max(allocated, figures.get("process", 0), figures.get("reserved", 0))
+    others = total - figures["free"] - own
+    is_little = allocated < LITTLE * total and 2 * others >= total
+    return [cause for cause in causes if not (is_little and cause.id == "capacity")]
 
 
 def _causes(told: Sequence[Cause], shown: Sequence[Cause]) -> list[Cause]:

@@ -68,6 +68,15 @@ def test_figures_are_merged_the_exact_ones_kept():
     assert (found.needed.requested, found.needed.segment) == (2, 3)
 
 
+def test_the_driver_refused_on_a_device_full_of_others():
+    told = explain_text("RuntimeError: CUDA error: out of memory")
+    figures = {"total": 15 << 30, "free": 1 << 20, "allocated": 0, "process": 600 << 20}
+    full = combine(told, diagnosis(cause("unknown", 0.3), numbers=figures))
+    assert "capacity" in {one.id for one in told.causes} - {one.id for one in full.causes}
+    mine = combine(told, diagnosis(numbers={**figures, "process": 14 << 30}))
+    assert "capacity" in {one.id for one in mine.causes}
+
+
 def test_a_refusal_is_no_contradiction_once_the_evidence_knows_the_limit():
     told = explain_text(
         "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 139.80 GiB"
