@@ -51,6 +51,9 @@ def was_explained(error: BaseException) -> bool:
 
 def may_be_of_memory(error: BaseException) -> bool:
     """Tell whether looking closer is worth it; only names and messages are read."""
+    # Ahead of any import: after one, Python no longer ends by the signal of an interrupt.
+    if issubclass(type(error), _LEFT_ALONE):
+        return False
     from memtrack.diagnosis.raised import chain
 
     for one in reversed(chain(error)):
