@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from memtrack.i18n import Text, text
+from memtrack.words import CATEGORIES, STEP_PHASES, joined, literal
+
+__all__ = ["DETAILS", "PARTS", "PHASES", "joined", "literal", "part_name"]
 
 PARTS: Mapping[str, Text] = MappingProxyType(
     {
-        "parameter": text("parameters"),
-        "buffer": text("buffers"),
-        "gradient": text("gradients"),
-        "optimizer_state": text("optimizer state"),
-        "cast_weight": text("autocast copies"),
-        "activation": text("activations"),
-        "recomputed": text("recomputed activations"),
-        "output": text("outputs"),
-        "input": text("batch"),
-        "temporary": text("temporaries"),
-        "communication": text("communication buffers"),
-        "workspace": text("workspaces"),
-        "other": text("other tensors"),
+        **CATEGORIES,
         "unknown": text("unknown"),
         "cache": text("allocator cache"),
         "context": text("CUDA context"),
@@ -48,29 +39,10 @@ DETAILS: Mapping[str, Text] = MappingProxyType(
 )
 """What some parts are made of."""
 
-PHASES: Mapping[str, Text] = MappingProxyType(
-    {
-        "forward": text("forward"),
-        "backward": text("backward"),
-        "optimizer": text("the optimizer step"),
-        "other": text("other code"),
-    }
-)
+
+PHASES: Mapping[str, Text] = MappingProxyType({**STEP_PHASES, "other": text("other code")})
 
 
 def part_name(part: str) -> Text:
     """Return the words for a part of a ledger; an id of a later version is shown as it is."""
     return PARTS.get(part) or DETAILS.get(part) or literal(part)
-
-
-def literal(name: str) -> Text:
-    """Return a name of the user's or of code, which reads the same in every language."""
-    return Text("{name}", {"name": name})
-
-
-def joined(items: Sequence[Text]) -> Text:
-    """Return the items as an enumeration in the language it is read in; at least one."""
-    first, *rest = items
-    for item in rest:
-        first = text("{items}, {item}", items=first, item=item)
-    return first

@@ -47,7 +47,7 @@ class Run:
     """Samples of a run whose clock, CUDA and driver are told what to say."""
 
     def __init__(self, cuda, library):
-        self.cuda, self.library = cuda, library
+        self.cuda, self.nvml = cuda, library
         builder = RecordingBuilder()
         self.samples_table, self.devices = builder["samples"], builder["devices"]
         self.clock = Clock(builder["events"])
@@ -68,7 +68,7 @@ class Run:
         return self.devices.build().row(row)
 
     def lists(self):
-        return sum("RunningProcesses" in name for name in self.library.asked)
+        return sum("RunningProcesses" in name for name in self.nvml.asked)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_processes_are_listed_at_the_ends_and_twice_a_second_at_most(run):
 def test_the_context_is_that_of_the_last_sample_that_knows_it(run):
     one = run()
     one.at(0, force=True)
-    one.library.answers["nvmlDeviceGetComputeRunningProcesses_v3"] = [
+    one.nvml.answers["nvmlDeviceGetComputeRunningProcesses_v3"] = [
         entry(os.getpid(), PROCESS + 1000)
     ]
     one.cuda.figures[0]["used"] = USED + 1000
@@ -135,7 +135,7 @@ def test_cuda_is_never_initialised(run):
     one.cuda.initialised = False
     assert figures(one.at(0, force=True)) == (-1, -1, -1)
     assert set(one.cuda.calls) == {"is_initialized"}
-    assert one.library.asked == []
+    assert one.nvml.asked == []
     assert one.device()["total"] == -1
 
 
@@ -170,7 +170,7 @@ def test_a_device_that_vanishes_is_unknown_from_then_on(run):
 def test_a_driver_that_refuses_is_not_asked_again(run, reason, notice):
     one = run()
     one.at(0, force=True)
-    one.library.answers["nvmlDeviceGetComputeRunningProcesses_v3"] = error(reason)
+    one.nvml.answers["nvmlDeviceGetComputeRunningProcesses_v3"] = error(reason)
     assert figures(one.at(1000)) == (ALLOCATOR, -1, USED)
     asked = one.lists()
     assert figures(one.at(2000, force=True)) == (ALLOCATOR, -1, USED)
@@ -199,7 +199,7 @@ def test_a_figure_that_cannot_be_is_unknown_but_asked_for_again(run, told):
     one = run(processes=[entry(os.getpid(), told)])
     assert figures(one.at(0, force=True)) == (ALLOCATOR, -1, USED)
     assert one.samples.notices == {"driver_no_process"}
-    one.library.answers["nvmlDeviceGetComputeRunningProcesses_v3"] = [entry(os.getpid(), PROCESS)]
+    one.nvml.answers["nvmlDeviceGetComputeRunningProcesses_v3"] = [entry(os.getpid(), PROCESS)]
     assert figures(one.at(1000)) == (ALLOCATOR, PROCESS, USED)
 
 
@@ -213,7 +213,7 @@ def test_rocm_is_not_asked_of_nvidias_driver(run, monkeypatch):
     monkeypatch.setattr(torch.version, "hip", "6.4", raising=False)
     one = run()
     assert figures(one.at(0, force=True)) == (ALLOCATOR, -1, USED)
-    assert one.library.asked == []
+    assert one.nvml.asked == []
 
 
 def test_the_cpu_tells_its_process_each_time():

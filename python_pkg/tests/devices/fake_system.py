@@ -21,7 +21,7 @@ class FakeProcess:
             "create_time": 0.0,
             "cpu_times": Times(5.0, 1.0),
             "environ": {},
-            "cwd": "/home/ada/work",
+            "cwd": "/home/ada/runs",
             **answers,
         }
 

@@ -48,7 +48,7 @@ def test_a_process_of_this_user_is_told_with_its_command_line():
         "ada",
         True,
     )
-    assert (found.parent, found.folder) == (50, "/home/ada/work")
+    assert (found.parent, found.folder) == (50, "/home/ada/runs")
     assert found.age_s == pytest.approx(90, abs=2)
     assert (found.state, found.relation, found.role) == ("running", "other", "")
 
@@ -93,14 +93,14 @@ def test_a_kernel_is_known_by_its_connection_file_and_its_notebook_by_its_server
     connection = str(tmp_path / "kernel-3f6c0a52-1c2b.json")
     system = FakeSystem()
     system.add(60, 50, cmdline=["jupyter-lab"])
-    environment = {"JPY_SESSION_NAME": "/home/ada/work/train.ipynb", "JPY_PARENT_PID": "60"}
+    environment = {"JPY_SESSION_NAME": "/home/ada/runs/train.ipynb", "JPY_PARENT_PID": "60"}
     command = ["python", "-m", "ipykernel_launcher", "-f", connection]
     system.add(200, 60, cmdline=command, environ=environment)
     system.add(201, 60, cmdline=["python", "-m", "ipykernel_launcher", f"--f={connection}"])
     system.add(202, 50, cmdline=command, environ={"JPY_PARENT_PID": "9999"})
     found = described(system, (200, 3), (201, 2), (202, 1))
     assert (found[200].role, found[200].kernel) == ("kernel", "3f6c0a52-1c2b")
-    assert found[200].notebook == "/home/ada/work/train.ipynb"
+    assert found[200].notebook == "/home/ada/runs/train.ipynb"
     assert found[200].server_url == found[201].server_url == "http://localhost:8888/"
     assert (found[201].notebook, found[201].kernel) == ("", "3f6c0a52-1c2b")
     assert (found[202].kernel, found[202].server_url) == ("3f6c0a52-1c2b", "")

@@ -20,12 +20,12 @@ from memtrack.diagnosis.evidence.ranking import settle
 from memtrack.diagnosis.evidence.savings import savings
 from memtrack.diagnosis.evidence.situation import Situation, situation
 from memtrack.diagnosis.evidence.sizes import absurd, quadratic
-from memtrack.diagnosis.evidence.words import PHASES
 from memtrack.diagnosis.reading.failure import Failure
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.recording import Facts, RecordingBuilder, RecordingData
 from memtrack.units import format_bytes
+from memtrack.words import STEP_PHASES
 
 Rule = Callable[[Situation], Cause | None]
 RULES: Sequence[Rule] = (
@@ -153,7 +153,7 @@ def _free(now: Situation) -> Text | None:
 
 
 def _where(place: Place) -> Text | None:
-    phase = PHASES.get(place.phase)
+    phase = STEP_PHASES.get(place.phase)
     if phase is not None and place.layer:
         return text("in {phase} of {layer}", phase=phase, layer=place.layer)
     if phase is not None and place.site:

@@ -13,10 +13,10 @@ from memtrack.analysis.totals import sum_by
 from memtrack.diagnosis.diagnosis import Cause
 from memtrack.diagnosis.evidence.situation import Situation
 from memtrack.diagnosis.evidence.whatif import reserved_if_expandable
-from memtrack.diagnosis.evidence.words import joined
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.units import format_bytes, format_percent
+from memtrack.words import joined
 
 CLEAR_SHARE = 0.08
 """Of what is reserved: with so much free, order would have helped for more than this one request."""

@@ -10,8 +10,8 @@ from memtrack.analysis.live import live_set
 from memtrack.analysis.parts import ESTIMATED, MEASURED
 from memtrack.diagnosis.diagnosis import Holder
 from memtrack.diagnosis.evidence.situation import Situation
-from memtrack.diagnosis.evidence.words import CATEGORIES, literal
 from memtrack.i18n import Text
+from memtrack.words import CATEGORIES, literal
 
 MOST = 4
 """Of each kind: layers, categories, lines."""

@@ -10,12 +10,12 @@ from memtrack.diagnosis.evidence.dtypes import is_training
 from memtrack.diagnosis.evidence.origins import kinds_of_allocations
 from memtrack.diagnosis.evidence.piling import Piling, piling
 from memtrack.diagnosis.evidence.situation import Situation
-from memtrack.diagnosis.evidence.words import joined
 from memtrack.diagnosis.holdings import DEBUGGER, EXCEPTION, FRAME, OUTPUT
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.recording import PhaseKind
 from memtrack.units import MIB, format_bytes, format_percent
+from memtrack.words import joined
 
 MOST_LINES = 3
 GRAPH_LINES = 3

@@ -8,10 +8,10 @@ from memtrack.analysis.totals import alive, by_category, sum_by
 from memtrack.diagnosis.evidence.origins import kinds_of_allocations
 from memtrack.diagnosis.evidence.place import place_of
 from memtrack.diagnosis.evidence.situation import Situation
-from memtrack.diagnosis.evidence.words import CATEGORIES, joined
 from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.units import format_bytes
+from memtrack.words import CATEGORIES, joined
 
 MOST_PARTS = 4
 LEAST_SHARE = 0.05

@@ -1,4 +1,4 @@
-"""Phrases that several rules use."""
+"""The field's words for phases and categories, and how words are put in a row: in every room alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from memtrack.i18n import Text, text
 
-PHASES: Mapping[str, Text] = MappingProxyType(
+STEP_PHASES: Mapping[str, Text] = MappingProxyType(
     {
         "forward": text("forward"),
         "backward": text("backward"),
@@ -31,7 +31,6 @@ CATEGORIES: Mapping[str, Text] = MappingProxyType(
         "other": text("other tensors"),
     }
 )
-"""What reports call the categories too."""
 
 
 def literal(name: str) -> Text:
