@@ -227,7 +227,8 @@ def test_clock_of_hooks_and_of_history_agree():
     model(torch.zeros(1, device="cuda"))
     recorder.leave()
     data = recorder.finish()
-    made = data.allocations["requested"] == 4 << 16
+    # Other tests may have left a block of this size; it was there before.
+    made = (data.allocations["requested"] == 4 << 16) & (data.allocations["start"] >= 0)
     assert int(made.sum()) == 500
     depth_one = data.allocations["layer"][made] > 0
     assert depth_one.mean() > 0.99

@@ -33,6 +33,11 @@ def memtrack_run(folder, *arguments, **environment):
 
 
 def clean_environment():
+    """Return this process's environment in English, its Python path good in any folder."""
     dropped = ("RANK", "LOCAL_RANK", "PYTHONSAFEPATH", "LANG", "LC_ALL")
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return {**kept, "MEMTRACK_LANG": "en", "PYTHONUTF8": "1", "COLUMNS": "80"}
+    found = os.pathsep.join(
+        map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    )
+    path = {"PYTHONPATH": found} if found else {}
+    return {**kept, **path, "MEMTRACK_LANG": "en", "PYTHONUTF8": "1", "COLUMNS": "80"}
