@@ -1,0 +1,181 @@
+"""Failures provoked on a GPU in a real IPython shell: what is said, how soon, at what cost.
+
+    python bench/failures_live.py [--out bench/results/failures-live.json] [--only SUBSTRING]
+
+Each runs in a process of its own with `%load_ext memtrack` and an allocator history of 100,000
+entries. Told are: the cause named first against the truth, the phase, the seconds from the exception
+to its explanation, what explaining has allocated on the GPU (bytes; it must be none), and for those
+of training what share of the failed cell's bytes `%memtrack free` gives back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from failing_cells import CASES, HEAD, PHASES, Failing
+
+HISTORY = 100_000
+"""Entries of the allocator's history when the cell fails."""
+_FILL = f"""
+torch.cuda.memory._record_memory_history(max_entries={HISTORY}, stacks="python")
+for _ in range({HISTORY // 2}): torch.empty(256, device="cuda")
+torch.cuda.empty_cache()
+"""
+_MARK = "RESULT "
+
+
+def main() -> int:
+    """Run every failure, print a line each and write the figures; 1 if a first cause is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("bench/results/failures-live.json"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(_MARK + json.dumps(explained(options.one, (CASES | PHASES)[options.one])))
+        return 0
+    import torch
+
+    if not torch.cuda.is_available():
+        sys.exit("bench/failures_live.py needs a CUDA GPU: there is none here.")
+    found = [in_own_process(name) for name in CASES | PHASES if options.only in name]
+    versions = {"torch": torch.__version__, "python": platform.python_version()}
+    machine = {**versions, "gpu": torch.cuda.get_device_name(), "history_entries": HISTORY}
+    options.out.write_text(json.dumps({**machine, "failures": found}, indent=1) + "\n")
+    wrong = [one["name"] for one in found if one.get("first") != one.get("truth")]
+    print(
+        f"{len(found) - len(wrong)} of {len(found)} named first; not: {', '.join(wrong) or 'none'}"
+    )
+    return int(bool(wrong))
+
+
+def in_own_process(name: str) -> dict[str, Any]:
+    """Return what a fresh process says of one failure."""
+    command = [sys.executable, __file__, "--one", name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    for line in done.stdout.splitlines():
+        if line.startswith(_MARK):
+            one: dict[str, Any] = json.loads(line[len(_MARK) :])
+            print(summary(one), flush=True)
+            return one
+    last = (done.stderr.strip().splitlines() or ["?"])[-1]
+    print(f"{name:22} no result: {last}", flush=True)
+    return {"name": name, "error": last[:300]}
+
+
+def summary(one: dict[str, Any]) -> str:
+    """Return one failure as a line."""
+    right = "right" if one["first"] == one["truth"] else "WRONG"
+    back = f"  back {one['given_back']:.1%}" if one.get("given_back") is not None else ""
+    said = f"{one['first'] or '-'} {one['confidence']:.2f} in {one['phase'] or '-'} {one['layer']}"
+    return f"{one['name']:22}{right:6}{said:52}{one['seconds']:.3f} s  {one['bytes']} B{back}"
+
+
+class Shell:
+    """A real IPython shell that notes when each explanation was shown."""
+
+    def __init__(self) -> None:
+        from IPython.core.displaypub import CapturingDisplayPublisher
+        from IPython.core.interactiveshell import InteractiveShell
+        from traitlets.config import Config
+
+        config = Config()
+        config.HistoryManager.enabled = False
+        self.shell = InteractiveShell(config=config)
+        self.shell.display_pub = CapturingDisplayPublisher(parent=self.shell)
+        self.shell.display_pub.outputs = []
+        self.shell.run_cell("%load_ext memtrack")
+
+    def run(self, cell: str) -> Any:
+        """Run a cell and return its result."""
+        return self.shell.run_cell(cell, store_history=True)
+
+    def payload(self) -> dict[str, Any]:
+        """Return the explanation that the cells so far have shown last, empty without one."""
+        from memtrack.reports.diagnosispayload import MIME_TYPE
+
+        shown = [one["data"] for one in self.shell.display_pub.outputs if MIME_TYPE in one["data"]]
+        return dict(shown[-1][MIME_TYPE]) if shown else {}
+
+
+def explained(name: str, case: Failing) -> dict[str, Any]:
+    """Return what memtrack says of one failure in this process."""
+    import torch
+
+    shell = Shell()
+    on_device = case.kind == "cuda_oom"
+    for cell in (HEAD, case.setup, _FILL if on_device else ""):
+        assert shell.run(cell).success, cell
+    base = torch.cuda.memory_allocated()
+    watch = Moment(torch, shell.shell)
+    assert not shell.run(case.fails).success
+    shown = time.perf_counter()
+    payload = shell.payload()
+    causes, place = payload.get("causes", []), payload.get("place") or {}
+    return {
+        "name": name,
+        "truth": case.cause,
+        "kind": payload.get("kind", ""),
+        "first": causes[0]["id"] if causes else "",
+        "confidence": causes[0]["confidence"] if causes else 0.0,
+        "causes": [[one["id"], one["confidence"]] for one in causes],
+        "headline": (payload.get("headline") or {}).get("en", ""),
+        "phase": place.get("phase", ""),
+        "expected_phase": case.phase,
+        "layer": place.get("layer", ""),
+        "seconds": round(shown - watch.failed_at, 4),
+        "bytes": watch.allocated_since() if on_device else 0,
+        "given_back": given_back(torch, shell, base) if name in PHASES else None,
+    }
+
+
+class Moment:
+    """When the failing cell ended, and what had been allocated by then: asked before memtrack is."""
+
+    def __init__(self, torch: Any, shell: Any) -> None:
+        self._torch = torch
+        self.failed_at = 0.0
+        self._before: tuple[int, int] = (0, 0)
+        show = shell.showtraceback
+
+        def noting(*arguments: Any, **options: Any) -> Any:
+            self.failed_at = time.perf_counter()
+            self._before = self._counted()
+            return show(*arguments, **options)
+
+        shell.showtraceback = noting
+
+    def _counted(self) -> tuple[int, int]:
+        try:
+            statistics = self._torch.cuda.memory_stats()
+        except RuntimeError:
+            return (0, 0)
+        return (
+            int(statistics.get("allocated_bytes.all.allocated", 0)),
+            int(statistics.get("allocation.all.allocated", 0)),
+        )
+
+    def allocated_since(self) -> int:
+        """Return the bytes allocated on the GPU since the cell failed."""
+        return self._counted()[0] - self._before[0]
+
+
+def given_back(torch: Any, shell: Shell, base: int) -> float:
+    """Return the share of what the failed cell has added that `%memtrack free` gives back."""
+    added = torch.cuda.memory_allocated() - base
+    shell.run("%memtrack free")
+    gc.collect()
+    left = torch.cuda.memory_allocated() - base
+    return 1.0 if added <= 0 else round((added - left) / added, 4)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
