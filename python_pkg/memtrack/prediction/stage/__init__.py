@@ -1,0 +1,1 @@
+"""Where the predicted program runs: tensors without data that say they are on a GPU."""
