@@ -9,7 +9,7 @@ moved, a model was wrapped). What still has none was added or removed.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -212,8 +212,8 @@ def _unwrapped(tree: Tree, row: int) -> int:
 
 
 def _more_than_once(rows: Iterable[int], key: Callable[[int], object]) -> set[object]:
-    seen: set[object] = set()
-    return {one for one in map(key, rows) if one in seen or seen.add(one)}
+    count = Counter(map(key, rows))
+    return {one for one, times in count.items() if times > 1}
 
 
 def _alone(tree: Tree, partner: Sequence[int]) -> list[int]:

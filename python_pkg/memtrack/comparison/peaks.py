@@ -1,0 +1,126 @@
+"""What moved the peak: the bytes at both peaks by category and layer, whose changes sum to the whole."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtrack.analysis.totals import alive
+from memtrack.comparison.matching import LayerMatches
+from memtrack.comparison.shapes import Tree
+from memtrack.recording import Category, RecordingData
+from memtrack.recording.tables import Array
+
+_MOST = 0.8
+"""The part of a change that a group of layers must explain to be named for it."""
+_NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
+
+
+@dataclass(frozen=True, slots=True)
+class PeakPart:
+    """One category of one layer at both peaks; `a` and `b` are rows of the layers, -1 for none."""
+
+    category: str
+    a: int
+    b: int
+    before: int
+    after: int
+
+    @property
+    def change(self) -> int:
+        """Return the bytes after minus the bytes before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """The bytes by which one category moved the peak, and the layers that most of it lies in.
+
+    `where` is a path of A or of B, in which `*` stands for the numbers of `layers` like layers; it is
+    "" where no group of layers has most of it.
+    """
+
+    category: str
+    change: int
+    where: str
+    layers: int
+
+
+def peak_parts(
+    a: tuple[RecordingData, int, int], b: tuple[RecordingData, int, int], matches: LayerMatches
+) -> Sequence[PeakPart]:
+    """Return what both peaks are made of, the largest change first; the changes sum to that of the peak.
+
+    `a` and `b` are recording, device and cut.
+    """
+    before, after = _shares(*a), _shares(*b)
+    keys = {(category, matches.back[row] if row >= 0 else -1, row) for category, row in after}
+    for category, row in before:
+        keys.add((category, row, matches.partner[row] if row >= 0 else -1))
+    parts = [
+        PeakPart(
+            Category(category).id,
+            row,
+            other,
+            before.get((category, row), 0) if row >= 0 or other < 0 else 0,
+            after.get((category, other), 0) if other >= 0 or row < 0 else 0,
+        )
+        for category, row, other in keys
+    ]
+    return sorted(parts, key=lambda one: (-abs(one.change), one.category, one.a, one.b))
+
+
+def _shares(data: RecordingData, device: int, cut: int) -> dict[tuple[int, int], int]:
+    """Return the bytes alive by category and layer (-1: none)."""
+    table, rows = data.allocations, alive(data, device, cut)
+    layers = len(data.layers) + 1
+    key = table["category"][rows].astype(np.int64) * layers + table["layer"][rows] + 1
+    found, code = np.unique(key, return_inverse=True)
+    size: Array = np.zeros(len(found), dtype=np.int64)
+    np.add.at(size, code, table["bytes"][rows])
+    pairs = zip(found.tolist(), size.tolist(), strict=True)
+    return {(one // layers, one % layers - 1): value for one, value in pairs}
+
+
+def movers(parts: Sequence[PeakPart], a: Tree, b: Tree) -> Sequence[Mover]:
+    """Return the categories that moved the peak, the largest change first, and in which layers."""
+    by_category: dict[str, list[PeakPart]] = defaultdict(list)
+    for part in parts:
+        if part.change:
+            by_category[part.category].append(part)
+    found = []
+    for category, group in by_category.items():
+        change = sum(part.change for part in group)
+        where, layers = _where(group, change, a, b)
+        if change:
+            found.append(Mover(category, change, where, layers))
+    return sorted(found, key=lambda one: (-abs(one.change), one.category))
+
+
+def _where(parts: Sequence[PeakPart], change: int, a: Tree, b: Tree) -> tuple[str, int]:
+    """Return the deepest group of like layers with most of a change, and how many they are."""
+    inside: dict[str, int] = defaultdict(int)
+    members: dict[str, set[str]] = defaultdict(set)
+    for part in parts:
+        tree, row = (b, part.b) if part.b >= 0 else (a, part.a)
+        while row >= 0:
+            path = tree.path[row]
+            pattern = _NUMBER.sub("*", path)
+            inside[pattern] += part.change
+            members[pattern].add(path)
+            row = tree.parent[row]
+    enough = [one for one, size in inside.items() if size * change > 0 and _most(size, change)]
+    if not enough:
+        return "", 0
+    # A path with the number itself says more than one with a star that stands for it alone.
+    deepest = max(enough, key=lambda one: (one.count("."), abs(inside[one])))
+    names = members[deepest]
+    return (min(names), 1) if len(names) == 1 else (deepest, len(names))
+
+
+def _most(size: int, change: int) -> bool:
+    return _MOST * abs(change) <= abs(size) <= abs(change) / _MOST
