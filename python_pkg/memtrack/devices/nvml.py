@@ -118,7 +118,7 @@ class Nvml:
         refusal = DriverError("not_found")
         for function, identity in attempts:
             try:
-                return self._instance(self._ask(function, identity))
+                return self._instance(self.ask(function, identity))
             except DriverError as error:
                 if error.reason not in ("not_found", "invalid_argument"):
                     raise
@@ -128,9 +128,9 @@ class Nvml:
     def memory(self, device: Device) -> DriverMemory:
         """Return the memory of a device, all processes together."""
         with contextlib.suppress(DriverError, AttributeError):
-            found = self._ask("nvmlDeviceGetMemoryInfo", device.handle, self._library.nvmlMemory_v2)
+            found = self.ask("nvmlDeviceGetMemoryInfo", device.handle, self._library.nvmlMemory_v2)
             return DriverMemory(found.total, found.reserved, found.used, found.free)
-        found = self._ask("nvmlDeviceGetMemoryInfo", device.handle)
+        found = self.ask("nvmlDeviceGetMemoryInfo", device.handle)
         return DriverMemory(found.total, UNKNOWN, found.used, found.free)
 
     def compute_processes(self, device: Device) -> Sequence[GpuProcess]:
@@ -164,7 +164,7 @@ class Nvml:
             if not hasattr(self._library, name):
                 continue
             try:
-                entries: Sequence[Any] = self._ask(name, device.handle)
+                entries: Sequence[Any] = self.ask(name, device.handle)
             except DriverError as error:
                 if error.reason != "function_not_found":
                     raise
@@ -178,9 +178,9 @@ class Nvml:
         if not self._is_split(handle):
             return Device(self._uuid(handle), handle)
         instances = []
-        for index in range(self._ask("nvmlDeviceGetMaxMigDeviceCount", handle)):
+        for index in range(self.ask("nvmlDeviceGetMaxMigDeviceCount", handle)):
             with contextlib.suppress(DriverError):
-                instances.append(self._ask("nvmlDeviceGetMigDeviceHandleByIndex", handle, index))
+                instances.append(self.ask("nvmlDeviceGetMigDeviceHandleByIndex", handle, index))
         if len(instances) != 1:
             raise DriverError("mig_ambiguous")
         return Device(self._uuid(instances[0]), instances[0])
@@ -188,21 +188,31 @@ class Nvml:
     def _is_split(self, handle: Any) -> bool:
         """Tell whether MIG is on and this is the whole device rather than an instance."""
         try:
-            mode, _ = self._ask("nvmlDeviceGetMigMode", handle)
-            return bool(mode == _ON and not self._ask("nvmlDeviceIsMigDeviceHandle", handle).value)
+            mode, _ = self.ask("nvmlDeviceGetMigMode", handle)
+            return bool(mode == _ON and not self.ask("nvmlDeviceIsMigDeviceHandle", handle).value)
         except DriverError:  # older devices know no MIG, and instances no mode
             return False
 
     def _uuid(self, handle: Any) -> str:
-        uuid = self._ask("nvmlDeviceGetUUID", handle)
+        uuid = self.ask("nvmlDeviceGetUUID", handle)
         return uuid.decode() if isinstance(uuid, bytes) else str(uuid)
 
-    def _ask(self, function: str, *arguments: Any) -> Any:
-        """Call the library, having initialised it; its refusals become `DriverError`."""
+    def ask(self, function: str, *arguments: Any) -> Any:
+        """Call a function of the library, having initialised it; refusals become `DriverError`."""
         if not self._initialised:
             self._call(self._library.nvmlInit)
             self._initialised = True
-        return self._call(getattr(self._library, function), *arguments)
+        called = getattr(self._library, function, None)
+        if called is None:  # an older `nvidia-ml-py`
+            raise DriverError("function_not_found")
+        return self._call(called, *arguments)
+
+    def close(self) -> None:
+        """Let go of the library; it is initialised anew when it is asked again."""
+        if self._initialised:
+            self._initialised = False
+            with contextlib.suppress(DriverError):
+                self._call(self._library.nvmlShutdown)
 
     def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
