@@ -1,0 +1,90 @@
+"""From a recording to advice: every remedy weighed on the device with the most at stake, and ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memtrack.analysis.device import devices_in_order
+from memtrack.errors import UnavailableError, UsageError
+from memtrack.i18n import text
+from memtrack.recording import RecordingData
+from memtrack.remedies import sharding
+from memtrack.remedies.base import Ground
+from memtrack.remedies.catalogue import recipes
+from memtrack.remedies.combine import combinations
+from memtrack.remedies.remedy import Advised, Base, Remedy
+from memtrack.remedies.rerun import reserved_peak
+from memtrack.remedies.scene import Scene
+from memtrack.remedies.weigh import Exact, Weighing
+
+Progress = Callable[[int, int], None]
+"""Called with how many remedies are weighed, and of how many."""
+MOST_GPUS = 100_000
+NOTHING_EXACT: Mapping[str, Exact] = {}
+
+
+def advise(
+    data: RecordingData,
+    *,
+    budget: int | None = None,
+    gpus: int = sharding.GPUS,
+    exact: Mapping[str, Exact] = NOTHING_EXACT,
+    progress: Progress | None = None,
+) -> Advised:
+    """Return what every remedy would save in this run, best first, and combinations.
+
+    `budget` is in bytes what the device has for the process; `exact` are peaks that are known from
+    running the program again with a remedy. Raises UnavailableError for a recording without memory.
+    """
+    if budget is not None and budget <= 0:
+        raise UsageError(text("A budget is a size above 0, such as 24GiB."))
+    if not 1 <= gpus <= MOST_GPUS:
+        raise UsageError(text("The number of GPUs is between 1 and {most}.", most=MOST_GPUS))
+    scene = scene_of(data)
+    base = Base(scene.peak, reserved_peak(scene), _context(scene))
+    weighing = Weighing(scene, base, exact)
+    all_recipes = recipes(gpus)
+    found: list[Remedy] = []
+    for number, recipe in enumerate(all_recipes):
+        if progress is not None:
+            progress(number, len(all_recipes))
+        found.append(weighing.remedy(recipe))
+    applying = {one.id for one in found if one.applies and one.peak is not None}
+    usable = [one for one in all_recipes if one.id in applying]
+    sets = combinations(scene, base, usable, budget)
+    if progress is not None:
+        progress(len(all_recipes), len(all_recipes))
+    return Advised(base, ranked(found), sets, budget)
+
+
+def scene_of(data: RecordingData) -> Scene:
+    """Return the blocks of the device with the most at stake, around its peak."""
+    devices = devices_in_order(data)
+    if not devices or not len(data.allocations):
+        raise UnavailableError(
+            text("This recording saw no memory, so there is nothing to save."),
+            text("Record a training step with %memtrack MODEL."),
+        )
+    return Scene.of(Ground.of(data, devices[0]))
+
+
+def ranked(found: Sequence[Remedy]) -> list[Remedy]:
+    """Return remedies by what they save: those that apply first, then unknown ones, then the others."""
+    return sorted(found, key=lambda one: (not one.applies, one.peak is None, -one.gain, one.harm))
+
+
+def savings_by_id(advised: Advised) -> dict[str, int]:
+    """Return what each remedy saves in bytes, by the id that diagnoses use too; none that saves nothing.
+
+    A diagnosis's advice of Adafactor or SGD has the figure of Adafactor, that of loading in bfloat16
+    the one of 16-bit weights.
+    """
+    found = {one.id: one.gain for one in advised.remedies if one.applies and one.gain > 0}
+    for theirs, ours in (("leaner_optimizer", "adafactor"),):
+        if ours in found:
+            found[theirs] = found[ours]
+    return found
+
+
+def _context(scene: Scene) -> int:
+    return max(int(scene.ground.data.devices["context"][scene.ground.device]), 0)

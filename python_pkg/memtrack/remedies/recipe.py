@@ -1,0 +1,66 @@
+"""What one remedy is made of: when it applies, how it changes a scene, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from memtrack.diagnosis.advice.entry import Entry
+from memtrack.i18n import Text
+from memtrack.remedies.scene import Scene
+
+
+class Bound(Enum):
+    """Which of the possible outcomes is wanted where a recording leaves several open."""
+
+    LEAST = "least"
+    """The fewest bytes that may be needed."""
+    LIKELY = "likely"
+    MOST = "most"
+
+
+class Cost(Enum):
+    """How much time a remedy takes, as a class."""
+
+    NONE = "none"
+    """None, or it is faster."""
+    LOW = "low"
+    """Below a tenth."""
+    MEDIUM = "medium"
+    """A tenth to a half."""
+    HIGH = "high"
+    """More."""
+
+
+Change = Callable[[Scene, Bound], Scene]
+Refusal = Callable[[Scene], Text | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One remedy.
+
+    `refuse` tells why it does not apply to a scene (None: it does); `change` gives the scene with it.
+    `harm` orders remedies from what changes nothing to what costs most, as the guide does. Of one
+    `group` only one can be taken. Where `combines` is not set it needs what the reader may not have,
+    such as more GPUs, and is not put into combinations. `reserves` tells that it changes what the
+    allocator holds, not what is in use. `unknown` says how to find out what cannot be simulated.
+    """
+
+    entry: Entry
+    cost_class: Cost
+    harm: int
+    refuse: Refusal
+    change: Change
+    group: str = ""
+    combines: bool = True
+    reserves: bool = False
+    unknown: Text | None = None
+    measured: Text | None = None
+    """What it cost in time where it was measured."""
+
+    @property
+    def id(self) -> str:
+        """The id in the catalogue of advice."""
+        return self.entry.id

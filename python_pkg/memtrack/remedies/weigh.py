@@ -1,0 +1,127 @@
+"""One remedy on one run: whether it applies, the peak it leads to, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memtrack.i18n import Text, text
+from memtrack.remedies.allocator import with_expandable
+from memtrack.remedies.recipe import Bound, Recipe
+from memtrack.remedies.remedy import Base, Remedy
+from memtrack.remedies.rerun import reserved_peak
+from memtrack.remedies.scene import Scene
+from memtrack.units import format_bytes
+from memtrack.words import STEP_PHASES
+
+LEAST_GAIN = 0.002
+"""Share of the peak: what saves less saves nothing worth a change."""
+_OPEN = 0.01
+"""Share of the peak that bounds may differ by before a figure is called an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What a run again with the change has shown: its peaks in bytes."""
+
+    peak: int
+    reserved: int | None = None
+
+
+@dataclass(slots=True)
+class Weighing:
+    """A run on the scales: its scene and base, and what was shown exactly, by id of a remedy."""
+
+    scene: Scene
+    base: Base
+    exact: Mapping[str, Exact] = field(default_factory=dict)
+
+    def remedy(self, recipe: Recipe) -> Remedy:
+        """Return what is said of one remedy."""
+        refused = recipe.refuse(self.scene)
+        if refused is not None:
+            return _said(recipe, False, refused)
+        if recipe.unknown is not None:
+            return _said(recipe, True, recipe.unknown)
+        return self._weighed(recipe)
+
+    def _weighed(self, recipe: Recipe) -> Remedy:
+        peaks = {bound: recipe.change(self.scene, bound).peak for bound in Bound}
+        known = self.exact.get(recipe.id)
+        if known is not None:
+            peaks = dict.fromkeys(Bound, known.peak)
+        peak, low, high = peaks[Bound.LIKELY], min(peaks.values()), max(peaks.values())
+        reserved = self._reserved(recipe, known)
+        saved = None if reserved is None else (self.base.reserved or 0) - reserved
+        evidence = "predicted" if known is not None else "simulated"
+        if known is None and high - low > _OPEN * self.base.peak:
+            evidence = "estimated"
+        saving = self.base.peak - peak
+        gain = max(saving, saved or 0) if recipe.reserves else saving
+        applies = gain >= LEAST_GAIN * self.base.peak
+        why = self._reason(recipe, saving, saved) if applies else self._no_gain(saving)
+        figures = (saving, peak, low, high, reserved, saved)
+        return _said(recipe, applies, why, figures, evidence)
+
+    def _reserved(self, recipe: Recipe, known: Exact | None) -> int | None:
+        if known is not None:
+            return known.reserved
+        if self.base.reserved is None:
+            return None
+        settings = with_expandable(self.scene) if recipe.reserves else None
+        return reserved_peak(recipe.change(self.scene, Bound.LIKELY), settings)
+
+    def _reason(self, recipe: Recipe, saving: int, saved: int | None) -> Text:
+        if recipe.reserves:
+            return text(
+                "{bytes} less would be reserved; what is in use stays",
+                bytes=format_bytes(saved or 0),
+            )
+        held = text(
+            "{percent} % of the peak, which lies in {phase}",
+            percent=round(100 * saving / max(self.base.peak, 1)),
+            phase=self._phase(),
+        )
+        if recipe.measured is None:
+            return held
+        return text("{first}; {second}", first=held, second=recipe.measured)
+
+    def _no_gain(self, saving: int) -> Text:
+        if saving < -LEAST_GAIN * self.base.peak:
+            return text("It would need {bytes} more", bytes=format_bytes(-saving))
+        return text("It saves nothing here: the peak lies in {phase}", phase=self._phase())
+
+    def _phase(self) -> Text:
+        return STEP_PHASES.get(self.scene.peak_phase.id, text("what lies between the phases"))
+
+
+_NONE = (None,) * 6
+
+
+def _said(
+    recipe: Recipe,
+    applies: bool,
+    why: Text,
+    figures: tuple[int | None, ...] = _NONE,
+    evidence: str = "unknown",
+) -> Remedy:
+    saving, peak, low, high, reserved, saved = figures
+    entry = recipe.entry
+    return Remedy(
+        id=recipe.id,
+        title=entry.title,
+        applies=applies,
+        why=why,
+        cost=entry.cost,
+        cost_class=recipe.cost_class.value,
+        harm=recipe.harm,
+        saving_bytes=saving,
+        peak=peak,
+        low=low,
+        high=high,
+        reserved=reserved,
+        reserved_saving_bytes=saved,
+        evidence=evidence,
+        caveats=entry.caveats,
+        code=entry.code,
+    )
