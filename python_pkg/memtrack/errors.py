@@ -6,6 +6,7 @@ MemtrackError                 something the reader can act on; one sentence, one
 ├── UnreadableFile            a file that is not what it says, is cut short or is corrupt
 │   └── NewerFormat           a file written by a newer major version
 ├── UnavailableError          what was asked needs something this machine or process lacks
+├── PredictionError           a program that cannot be predicted, by operation and line
 └── RecordingStateError       the recording is not in the state the call needs
 ```
 
@@ -72,6 +73,20 @@ class NewerFormat(UnreadableFile):
 
 class UnavailableError(MemtrackError):
     """What was asked needs a package, a device or a feature that is not here."""
+
+
+class PredictionError(MemtrackError):
+    """A program whose memory cannot be predicted; names the operation and the user's line."""
+
+    @classmethod
+    def refused(
+        cls, operation: str, site: str, why: str | Text, hint: str | Text = ""
+    ) -> PredictionError:
+        """Build the error for `operation` at `site` (`train.py:12`, "" when unknown)."""
+        if site:
+            values = {"operation": operation, "site": site, "why": why}
+            return cls(text("Cannot predict {operation} at {site}: {why}.", **values), hint)
+        return cls(text("Cannot predict {operation}: {why}.", operation=operation, why=why), hint)
 
 
 class RecordingStateError(MemtrackError):

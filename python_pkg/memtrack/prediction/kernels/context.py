@@ -40,6 +40,10 @@ class KernelTable(Protocol):
     """The table of CUDA kernels that the stage asks."""
 
     @property
+    def rows(self) -> frozenset[str]:
+        """Names of the operations, without namespace and overload, that `run` wants to see."""
+
+    @property
     def swaps(self) -> frozenset[str]:
         """Names of the operations, without namespace and overload, that `swap` wants to see."""
 
@@ -57,9 +61,10 @@ class KernelTable(Protocol):
         """Return the outputs of an operation above autograd and autocast, or NotImplemented.
 
         Called for what Python code calls and is named in `swaps`, and for every operation while
-        `torch.autocast("cuda")` is on (see `autocast_dtype`). What is called inside goes through
-        autograd and then to `run`. An operation that C++ calls inside another one is not seen
-        here: `einsum` has to be cast as a whole, `cross_entropy_loss` to be taken apart.
+        `torch.autocast("cuda")` is on (`context.autocast`). What is called inside goes through
+        autograd and then to `run`; tensors are on meta here too, and what is made on meta claims
+        the device of the operation. An operation that C++ calls inside another one is not seen:
+        `einsum` has to be cast as a whole, `cross_entropy_loss` to be taken apart.
         """
 
 

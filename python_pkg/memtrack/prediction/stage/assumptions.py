@@ -1,0 +1,68 @@
+"""What a prediction takes for granted where the program asks for values that are not there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from memtrack.capture.stacks import is_machinery
+from memtrack.errors import PredictionError
+from memtrack.i18n import Text
+
+MAX_ASSUMPTIONS = 1000
+"""A loop that asks a million times is told of once; so many different places are enough."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One thing taken for granted: `operation` asked at `site` (`model.py:12`), `assumed` said."""
+
+    operation: str
+    site: str
+    assumed: str | Text
+
+
+class Assumptions:
+    """The assumptions of one prediction, each place once, in order."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str, str], Assumption] = {}
+
+    def add(self, operation: str, assumed: str | Text) -> None:
+        """Note an assumption made at the user's line that runs now."""
+        site = user_site()
+        key = (operation, site, str(assumed))
+        if key not in self._seen and len(self._seen) < MAX_ASSUMPTIONS:
+            self._seen[key] = Assumption(operation, site, assumed)
+
+    def all(self) -> tuple[Assumption, ...]:
+        """Return all of them."""
+        return tuple(self._seen.values())
+
+
+def refused(operation: str, why: str | Text, hint: str | Text = "") -> PredictionError:
+    """Return the error for an operation at the user's line that runs now."""
+    return PredictionError.refused(operation, user_site(), why, hint)
+
+
+def user_site() -> str:
+    """Return the innermost line outside torch and memtrack: `train.py:12`, "" when there is none.
+
+    Where that is a library's, the line of the user's that called it comes besides.
+    """
+    inner = outer = ""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not is_machinery(file):
+            here = f"{Path(file).name}:{frame.f_lineno}"
+            inner = inner or here
+            if "site-packages" not in file:
+                outer = here
+                break
+        frame = frame.f_back
+    if outer and inner != outer:
+        return f"{inner}, {outer}"
+    return inner

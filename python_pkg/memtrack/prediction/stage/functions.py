@@ -1,0 +1,213 @@
+"""Every call of torch from Python: devices swapped for meta, composites swapped for CUDA's own.
+
+Above autograd, so what a swap calls is differentiated as what it replaces would be.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _device as default_device
+
+from memtrack.prediction.kernels.context import KernelTable
+from memtrack.prediction.stage.claims import CPU, META, Depth, claim_of, is_meta
+from memtrack.prediction.stage.moves import Moves
+from memtrack.prediction.stage.operations import Operations
+
+_LIKE_NAMES = [
+    "empty_like",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "new_empty",
+    "new_zeros",
+    "new_ones",
+    "new_full",
+    "new_empty_strided",
+]
+_FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray)
+_DUNDERS = {
+    "__matmul__": "matmul",
+    "__rmatmul__": "matmul",
+    "__pow__": "pow",
+    "__add__": "add",
+    "__iadd__": "add_",
+    "__radd__": "add",
+    "__mul__": "mul",
+    "__rmul__": "mul",
+    "__sub__": "sub",
+    "__truediv__": "div",
+    "softmax": "softmax",
+}
+_aten = torch.ops.aten
+
+
+class Functions(TorchFunctionMode):
+    """The mode that sees calls from Python."""
+
+    def __init__(self, operations: Operations, kernels: KernelTable, moves: Moves) -> None:
+        super().__init__()
+        self._operations = operations
+        self._kernels = kernels
+        self._swaps = frozenset(getattr(kernels, "swaps", ()))
+        self._moves = moves
+        likes = {getattr(torch, name) for name in _LIKE_NAMES if hasattr(torch, name)}
+        likes |= {getattr(torch.Tensor, n) for n in _LIKE_NAMES if hasattr(torch.Tensor, n)}
+        self._makers = {*default_device._device_constructors(), *likes}
+        self._defaulted = default_device._device_constructors()
+        self._names: dict[Any, str] = {}
+        self._packets: dict[str, Any] = {}
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call a function of torch with our device or our kernel."""
+        kwargs = kwargs or {}
+        if func in self._makers:
+            return self._make(func, args, kwargs)
+        name = self._names.get(func)
+        if name is None:
+            name = self._name(func)
+        if name in self._swaps or (name and torch.is_autocast_enabled("cuda")):
+            outputs = self._swap(name, args, kwargs)
+            if outputs is not NotImplemented:
+                return outputs
+        return func(*args, **kwargs)
+
+    # devices
+
+    def _make(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        device = kwargs.get("device")
+        if device is None and func is torch.as_tensor and len(args) > 2:
+            device, args = args[2], args[:2]
+        if device is None and func in self._defaulted:
+            device = default_device.CURRENT_DEVICE
+        if device is None:
+            if func in _FROM_DATA and args and isinstance(args[0], torch.Tensor):
+                return self._from_tensor(func, args, kwargs, None)
+            return self._host(func, args, kwargs)
+        target = self._moves.device(device)
+        if func in _FROM_DATA:
+            return self._from_tensor(func, args, {**kwargs, "device": None}, target)
+        if target is CPU:
+            return self._host(func, args, {**kwargs, "device": CPU})
+        operations = self._operations
+        operations.destination, before = target, operations.destination
+        try:
+            plain = {**kwargs, "device": META, "pin_memory": False}
+            if "pin_memory" not in kwargs:
+                del plain["pin_memory"]
+            return func(*args, **_ungenerated(plain))
+        finally:
+            operations.destination = before
+
+    def _host(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if kwargs.get("pin_memory"):
+            kwargs = {**kwargs, "pin_memory": False}
+        return func(*args, **kwargs)
+
+    def _from_tensor(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], target: Any
+    ) -> Any:
+        """`torch.tensor(data, device=…)`: made on the host from the program's data, then moved."""
+        data, requires_grad = args[0] if args else kwargs.get("data"), kwargs.get("requires_grad")
+        dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None)
+        if isinstance(data, torch.Tensor):
+            source = self._operations.outside.taken_in(data, func.__name__)
+            if func is torch.tensor:
+                source = source.detach().clone()
+            made = self._moves.move(source, target, dtype)
+        else:
+            host = {**kwargs, "device": CPU, "requires_grad": False}
+            host.pop("pin_memory", None)
+            if func is torch.as_tensor:
+                del host["requires_grad"]
+            made = func(*args, **host)
+            with torch._C.DisableTorchFunction():
+                if not is_meta(made):
+                    made = self._taken(made)
+            made = self._moves.move(made, target, None)
+        return made.requires_grad_() if requires_grad else made
+
+    def _taken(self, real: torch.Tensor) -> torch.Tensor:
+        return self._operations._lift(None, (real,), {})  # type: ignore[no-any-return]
+
+    # kernels
+
+    def _name(self, func: Any) -> str:
+        """Return aten's name of a builtin, "" for what has none."""
+        name = getattr(func, "__name__", "")
+        name = _DUNDERS.get(name, name)
+        if inspect.isfunction(func) or not hasattr(_aten, name):
+            name = ""
+        self._names[func] = name
+        return name
+
+    def _swap(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        op, args, kwargs = self._overload(name, args, kwargs)
+        if op is None:
+            return NotImplemented
+        operations = self._operations
+        device = self._device(args, kwargs)
+        context = operations.context(device)
+        operations.destination, before = device, operations.destination
+        Depth.below = True
+        try:
+            outputs = self._kernels.swap(op, args, kwargs, context)
+        finally:
+            Depth.below = False
+            operations.destination = before
+        if outputs is not NotImplemented:
+            with torch._C.DisableTorchFunction():
+                operations.claim_new(outputs, device)
+            if context.effects:
+                operations._tell(op, context.effects, device)
+        return outputs
+
+    def _device(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device:
+        with torch._C.DisableTorchFunction():
+            for one in (*args, *kwargs.values()):
+                items = one if isinstance(one, (list, tuple)) else (one,)
+                for item in items:
+                    claim = claim_of(item) if isinstance(item, torch.Tensor) else None
+                    if claim is not None and claim.device.type == "cuda":
+                        return claim.device
+        return CPU
+
+    def _overload(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """Return the aten overload that a call from Python means, None where it cannot be told."""
+        packet = self._packets.get(name)
+        if packet is None:
+            packet = self._packets[name] = getattr(_aten, name)
+        if "input" in kwargs:
+            kwargs = dict(kwargs)
+            if not args:
+                args = (kwargs.pop("input"),)
+        with torch._C.DisableTorchFunction():
+            overloads = packet.overloads()
+            if len(overloads) == 1:
+                return getattr(packet, overloads[0]), args, kwargs
+            try:
+                found = torch._C._jit_resolve_packet(packet._qualified_op_name, *args, **kwargs)
+            except RuntimeError:
+                return None, args, kwargs
+        return getattr(packet, found or "default"), args, kwargs
+
+
+def _ungenerated(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments without a generator, which would have to be of the same device."""
+    if kwargs.get("generator") is None:
+        return kwargs
+    return {name: one for name, one in kwargs.items() if name != "generator"}

@@ -1,0 +1,100 @@
+"""Values computed beside: small tensors whose every element is known stay known.
+
+A storage's value is a flat CPU tensor of its elements; any view of the storage is the same view of
+it. Where all tensors of an operation are known it is computed for real on them, in place or not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from memtrack.prediction.stage.claims import Claim, claim_of, is_meta
+
+MAX_ELEMENTS = 65536
+"""Storages with more elements are not known; so computing beside takes microseconds."""
+_ERRORS = (RuntimeError, NotImplementedError, IndexError, ValueError, TypeError)
+
+
+def value_of(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the known value of a tensor without data as a view of the stored one, else None."""
+    claim = claim_of(tensor)
+    if claim is None:
+        return None
+    return view_of(claim, tensor)
+
+
+def view_of(claim: Claim, tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the part of a claim's value that `tensor` shows."""
+    value = claim.value
+    if value is None:
+        return None
+    if value.dtype != tensor.dtype:
+        try:
+            value = value.view(tensor.dtype)
+        except RuntimeError:
+            return None
+    try:
+        seen = value.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+    except RuntimeError:  # the storage has been resized
+        return None
+    if tensor.is_conj():
+        seen = seen.conj()
+    return seen
+
+
+def remember(tensor: torch.Tensor, claim: Claim, real: torch.Tensor) -> None:
+    """Let `real` be the value of a whole new tensor."""
+    size = tensor.untyped_storage().nbytes() // max(tensor.element_size(), 1)
+    if size > MAX_ELEMENTS or real.dtype != tensor.dtype:
+        return
+    if real.stride() == tensor.stride() and real.storage_offset() == 0 and _covers(real, size):
+        claim.value = real.detach().as_strided((size,), (1,))
+        return
+    claim.value = flat = torch.zeros(size, dtype=tensor.dtype)
+    flat.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).copy_(real)
+
+
+def begin_value(tensor: torch.Tensor, claim: Claim) -> None:
+    """Make room for the value of a tensor that is about to be written as a whole."""
+    size = tensor.untyped_storage().nbytes() // max(tensor.element_size(), 1)
+    if size <= MAX_ELEMENTS and tensor.numel() == size:
+        claim.value = torch.zeros(size, dtype=tensor.dtype)
+
+
+def substituted(value: Any) -> Any:
+    """Return arguments with tensors replaced by their values, `MISSING` where one is unknown."""
+    if isinstance(value, torch.Tensor):
+        if not is_meta(value):
+            return value.detach() if value.numel() <= MAX_ELEMENTS else MISSING
+        known = value_of(value)
+        return MISSING if known is None else known
+    if type(value) in (list, tuple):
+        items = [substituted(one) for one in value]
+        return MISSING if any(one is MISSING for one in items) else items
+    if isinstance(value, torch.device):
+        return torch.device("cpu")
+    return value
+
+
+MISSING = object()
+
+
+def compute(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the real outputs of an operation on known values, MISSING where that cannot be had."""
+    real = [substituted(one) for one in args]
+    named = {name: substituted(one) for name, one in kwargs.items()}
+    if any(one is MISSING for one in real) or any(one is MISSING for one in named.values()):
+        return MISSING
+    if "pin_memory" in named:
+        named["pin_memory"] = False
+    try:
+        with torch.no_grad():
+            return op(*real, **named)
+    except _ERRORS:  # not on the CPU, or wrong: CUDA would tell later, if at all
+        return MISSING
+
+
+def _covers(real: torch.Tensor, size: int) -> bool:
+    return real.untyped_storage().nbytes() >= size * real.element_size()

@@ -1,0 +1,209 @@
+"""Parts of torch and of libraries beside tensors: optimizers' grouping, loaders, files, compilation."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from typing import Any
+
+import torch
+import torch.utils.data as data
+
+from memtrack.i18n import text
+from memtrack.prediction.stage.assumptions import Assumptions, refused
+from memtrack.prediction.stage.claims import outer_claim_of
+from memtrack.prediction.stage.patches import Patches
+
+_BUILD = text("Make models, optimizers and tensors inside the function that is predicted.")
+_FUNCTION_CHECKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class Libraries:
+    """Replaces what would look below our tensors, touch files or compile."""
+
+    def __init__(self, assumptions: Assumptions) -> None:
+        self._assumptions = assumptions
+
+    def install(self, patches: Patches) -> None:
+        """Put the replacements in."""
+        self._python_functions(patches)
+        patches.replace(torch._C, "_group_tensors_by_device_and_dtype", self._grouped)
+        patches.replace(torch.nn.Module, "_apply", self._applied)
+        patches.replace(data.DataLoader, "__init__", self._loader)
+        patches.replace(data.DataLoader, "__iter__", self._iterated)
+        self._files(patches)
+        self._compilers(patches)
+        self._generator(patches)
+
+    def _python_functions(self, patches: Patches) -> None:
+        """Let torch's functions written in Python run their own code, whose calls the mode sees."""
+        import torch.nn.functional as F
+
+        for owner in (F, torch.functional, torch._tensor, torch.autograd, torch.nn.init):
+            for name in _FUNCTION_CHECKS:
+                if name in vars(owner):
+                    patches.replace(owner, name, _overridden)
+
+    def _grouped(self, original: Any) -> Any:
+        def grouped(lists: Any, with_indices: bool = False) -> Any:
+            found: dict[Any, Any] = {}
+            for (_, dtype), (members, indices) in original(lists, True).items():
+                for place, index in enumerate(indices):
+                    first = members[0][place]
+                    key = (first.device, dtype)
+                    into = found.setdefault(key, ([[] for _ in members], []))
+                    for column, source in zip(into[0], members, strict=True):
+                        if source:
+                            column.append(source[place])
+                    into[1].append(index)
+            return found
+
+        return grouped
+
+    def _applied(self, original: Any) -> Any:
+        def apply(module: Any, *args: Any, **kwargs: Any) -> Any:
+            for one in (*module._parameters.values(), *module._buffers.values()):
+                if one is not None and outer_claim_of(one) is None:
+                    name = type(module).__name__
+                    raise refused(
+                        name, text("a module that exists outside would be changed"), _BUILD
+                    )
+            return original(module, *args, **kwargs)
+
+        return apply
+
+    # loading data
+
+    def _loader(self, original: Any) -> Any:
+        def make(loader: Any, *args: Any, **kwargs: Any) -> None:
+            kwargs.pop("persistent_workers", None)
+            for name in ("prefetch_factor", "multiprocessing_context", "timeout", "pin_memory"):
+                kwargs.pop(name, None)
+            if "num_workers" in kwargs:
+                kwargs["num_workers"] = 0
+            original(loader, *args, **kwargs)
+
+        return make
+
+    def _iterated(self, original: Any) -> Any:
+        def iterate(loader: Any) -> Any:
+            if loader.num_workers or loader.pin_memory:
+                loader = copy.copy(loader)
+                loader.__dict__.update(num_workers=0, pin_memory=False, persistent_workers=False)
+                loader.__dict__.update(prefetch_factor=None, timeout=0)
+            return original(loader)
+
+        return iterate
+
+    # files
+
+    def _files(self, patches: Patches) -> None:
+        patches.replace(torch, "save", self._saved)
+        patches.replace(torch, "load", self._loaded)
+        safetensors = sys.modules.get("safetensors.torch")
+        if safetensors is not None:
+            for name in ("save_file", "save_model"):
+                patches.replace(safetensors, name, self._saved)
+        models = sys.modules.get("transformers.modeling_utils")
+        if models is not None:
+            patches.replace(models.PreTrainedModel, "save_pretrained", self._saved)
+            patches.put(
+                models.PreTrainedModel,
+                "from_pretrained",
+                classmethod(self._pretrained(patches, models)),
+            )
+
+    def _saved(self, original: Any) -> Any:
+        def save(*args: Any, **kwargs: Any) -> None:
+            self._assumptions.add("save", text("nothing is written"))
+
+        return save
+
+    def _loaded(self, original: Any) -> Any:
+        def load(*args: Any, **kwargs: Any) -> Any:
+            raise refused(
+                "torch.load",
+                text("no weights are read while predicting"),
+                text("Leave it out: values do not change what memory is needed."),
+            )
+
+        return load
+
+    def _pretrained(self, patches: Patches, models: Any) -> Any:
+        original = models.PreTrainedModel.from_pretrained.__func__
+
+        def from_pretrained(kind: Any, *args: Any, **kwargs: Any) -> Any:
+            if not patches.is_ours():
+                return original(kind, *args, **kwargs)
+            raise refused(
+                "from_pretrained",
+                text("no weights are loaded or downloaded while predicting"),
+                text("Make the model from its configuration: AutoModel.from_config(config)."),
+            )
+
+        return from_pretrained
+
+    # compilation
+
+    def _compilers(self, patches: Patches) -> None:
+        patches.replace(torch, "compile", _not_compiled)
+        patches.replace(torch.nn.Module, "compile", lambda original: lambda *args, **kwargs: None)
+        patches.replace(
+            torch.jit, "script", lambda original: lambda function, *args, **kwargs: function
+        )
+        for name in ("trace", "load"):
+            patches.replace(torch.jit, name, self._traced)
+
+    def _traced(self, original: Any) -> Any:
+        def trace(*args: Any, **kwargs: Any) -> Any:
+            raise refused("torch.jit", text("traced programs are not modelled"))
+
+        return trace
+
+    def _generator(self, patches: Patches) -> None:
+        original = torch._C.Generator
+
+        class Generator(original):  # type: ignore[misc, valid-type]
+            """A generator of the host's that says which device it was asked for."""
+
+            def __new__(cls, device: Any = "cpu") -> Any:
+                """Make one on the host, for whatever device."""
+                if not patches.is_ours():
+                    return original(device)
+                made = super().__new__(cls, "cpu")
+                made.claimed = torch.device(device)
+                return made
+
+            def __init__(self, device: Any = "cpu") -> None:
+                """Take the device that `__new__` has read."""
+
+            @property
+            def device(self) -> torch.device:
+                """The device it was asked for."""
+                claimed: torch.device = self.claimed
+                return claimed
+
+        patches.put(torch, "Generator", Generator)
+
+
+def _overridden(original: Any) -> Any:
+    """Tell whether a type among the arguments, not a mode of ours, overrides torch's functions."""
+
+    def has(*args: Any) -> bool:
+        items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+        for one in items:
+            kind = type(one)
+            if kind not in _PLAIN and issubclass(kind, torch.Tensor):
+                if kind.__torch_function__ is not torch._C._disabled_torch_function_impl:
+                    return True
+        return False
+
+    return has
+
+
+def _not_compiled(original: Any) -> Any:
+    def compile_nothing(model: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return (lambda function: function) if model is None else model
+
+    return compile_nothing

@@ -1,0 +1,572 @@
+"""Every operation below autograd: outputs as CUDA makes them, without data.
+
+Comes in: an aten overload and its arguments, meta tensors with claims, now and then a real tensor.
+Goes out: meta tensors with claims. In between the table of CUDA kernels is asked; its answers, and
+those of torch's own meta kernels, are remembered by the metadata they depend on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from memtrack.errors import MemtrackError
+from memtrack.i18n import text
+from memtrack.prediction.kernels.context import Effects, Gpu, KernelContext, KernelTable
+from memtrack.prediction.stage.answers import Answers
+from memtrack.prediction.stage.assumptions import Assumptions, refused
+from memtrack.prediction.stage.claims import (
+    CPU,
+    KEY,
+    META,
+    Claim,
+    Depth,
+    claim_of,
+    is_meta,
+    real_device,
+    set_claim,
+)
+from memtrack.prediction.stage.facts import FACTORY, IN_PLACE, PURE, VIEW, OperationFacts
+from memtrack.prediction.stage.hints import RULES
+from memtrack.prediction.stage.known import (
+    MAX_ELEMENTS,
+    MISSING,
+    begin_value,
+    compute,
+    remember,
+)
+from memtrack.prediction.stage.outside import Outside
+from memtrack.prediction.stage.remembered import NotDescribable, described, key_of, made
+from memtrack.prediction.stage.shapes import Shapes
+
+Tensor = torch.Tensor
+NO_EFFECTS = Effects()
+_NOTHING: dict[str, Any] = {}
+_graph_task = torch._C._current_graph_task_id
+_NO_GRAPH_TASK = -1
+_PLAIN = (
+    (Tensor, torch.nn.Parameter, torch.nn.Buffer)
+    if hasattr(torch.nn, "Buffer")
+    else (
+        Tensor,
+        torch.nn.Parameter,
+    )
+)
+
+
+class Operations(TorchDispatchMode):
+    """The mode that runs a predicted program's operations; one object a prediction."""
+
+    def __init__(self, gpu: Gpu, kernels: KernelTable, assumptions: Assumptions) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._gpu = gpu
+        self._kernels = kernels
+        self._rows = getattr(kernels, "rows", None)
+        self._assumptions = assumptions
+        self.answers = Answers(assumptions)
+        self.outside = Outside()
+        self._shapes = Shapes(self, assumptions)
+        self._facts: dict[Any, OperationFacts] = {}
+        self._remembered: dict[Any, Any] = {}
+        self.destination: torch.device | None = None
+        """The device that the next tensor made on "meta" claims; set where a device is swapped."""
+        self.on_effects: Callable[[Any, Effects, torch.device], None] = lambda op, effects, on: None
+        """Told what an operation needed besides its outputs, before they are returned."""
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Let torch know that nothing here is to be compiled."""
+        return True
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Run one operation without data."""
+        for one in types:
+            if one not in _PLAIN and _dispatches(one):
+                return NotImplemented
+        before, Depth.below = Depth.below, True
+        try:
+            with torch._C.DisableTorchFunction():
+                return self.operate(func, args, kwargs or _NOTHING)
+        finally:
+            Depth.below = before
+
+    def operate(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run one operation; torch functions and modes are off."""
+        facts = self._facts.get(op)
+        if facts is None:
+            facts = self._learn(op)
+        if facts.special is not None:
+            outcome = facts.special(op, args, kwargs)
+            if outcome is not NotImplemented:
+                return outcome
+        kind = facts.kind
+        if kind is VIEW:
+            return op(*args, **kwargs)
+        if kind is FACTORY:
+            return self._make(facts, op, args, kwargs)
+        tensors = _tensors_in(args, kwargs)
+        claims = []
+        for one in tensors:
+            try:
+                claim = one.untyped_storage().__dict__.get(KEY)
+            except (RuntimeError, NotImplementedError):
+                raise refused(
+                    facts.title,
+                    text("tensors of layout {layout} are not modelled", layout=one.layout),
+                ) from None
+            if claim is None:
+                return self._with_outside(facts, op, args, kwargs, tensors)
+            claims.append(claim)
+        return self._compute(facts, op, args, kwargs, tensors, claims)
+
+    def _with_outside(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[Tensor],
+    ) -> Any:
+        """Run an operation some of whose tensors are real, or not of this prediction."""
+        if facts.writes:
+            for place in facts.writes:
+                for one in _tensors_in(args[place : place + 1], _NOTHING):
+                    self.outside.check_written(one, facts.title)
+        keeps_scalars = any(is_meta(one) for one in tensors)
+        taken = {id(one): self.outside.taken_in(one, facts.title, keeps_scalars) for one in tensors}
+
+        def swap(value: Any) -> Any:
+            if isinstance(value, Tensor):
+                return taken[id(value)]
+            if type(value) in (list, tuple):
+                return [swap(one) for one in value]
+            return value
+
+        args = tuple(swap(one) for one in args)
+        kwargs = {name: swap(one) for name, one in kwargs.items()}
+        tensors = _tensors_in(args, kwargs)
+        claims = [self.outside.claim_for(one) for one in tensors]
+        return self._compute(facts, op, args, kwargs, tensors, claims)
+
+    def _compute(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[Tensor],
+        claims: list[Claim],
+    ) -> Any:
+        device = self._device_of(facts, tensors, claims)
+        meta_kwargs = kwargs
+        if facts.takes_device and kwargs:
+            device, meta_kwargs = self._redirected(kwargs, device)
+        outputs = self._outputs(facts, op, args, meta_kwargs, tensors, device)
+        if facts.kind is IN_PLACE:
+            self._update(facts, op, args, kwargs, claims)
+            return outputs
+        self._claim(facts, op, args, kwargs, claims, outputs, device)
+        return outputs
+
+    # outputs
+
+    def _outputs(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[Tensor],
+        device: torch.device,
+    ) -> Any:
+        has_row = device.type == "cuda" and (self._rows is None or facts.name in self._rows)
+        if facts.kind is IN_PLACE and not has_row and _is_plain_update(facts, tensors):
+            return args[0] if facts.returns_first else None
+        if facts.kind is not PURE and facts.kind is not IN_PLACE:
+            return self._run(facts, op, args, kwargs, device, has_row)[0]
+        try:
+            key = (op, device, _graph_task() != _NO_GRAPH_TASK, _flags(), key_of(args))
+            if kwargs:
+                key = (*key, *[(name, key_of(one)) for name, one in kwargs.items()])
+            found = self._remembered.get(key)
+        except TypeError:  # an argument that cannot be hashed
+            return self._run(facts, op, args, kwargs, device, has_row)[0]
+        if found is not None:
+            description, effects = found
+            if effects is not NO_EFFECTS:
+                self._tell(op, effects, device)
+            return made(description, tensors)
+        outputs, effects = self._run(facts, op, args, kwargs, device, has_row)
+        try:
+            self._remembered[key] = described(outputs, tensors), effects
+        except NotDescribable:
+            pass
+        return outputs
+
+    def _run(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: torch.device,
+        has_row: bool,
+    ) -> tuple[Any, Effects]:
+        """Ask the table of kernels, else torch's meta kernel; return outputs and effects."""
+        outputs, effects = NotImplemented, NO_EFFECTS
+        if kwargs and kwargs.get("generator") is not None:
+            kwargs = {**kwargs, "generator": None}
+        try:
+            if has_row:
+                context = self.context(device)
+                outputs = self._kernels.run(op, args, kwargs, context)
+                effects = context.effects if context.effects else NO_EFFECTS
+            if outputs is NotImplemented:
+                outputs = op(*args, **kwargs)
+        except NotImplementedError as error:
+            raise refused(
+                facts.title, text("torch has no shapes for it without data"), _line(error)
+            ) from error
+        if effects is not NO_EFFECTS:
+            self._tell(op, effects, device)
+        return outputs, effects
+
+    def context(self, device: torch.device) -> KernelContext:
+        """Return what a kernel row is told now."""
+        tf32, deterministic, cudnn, benchmark = _flags()
+        autocast = None
+        if torch.is_autocast_enabled("cuda"):
+            autocast = torch.get_autocast_dtype("cuda")
+        return KernelContext(
+            gpu=self._gpu,
+            backward=_graph_task() != _NO_GRAPH_TASK,
+            allow_tf32=tf32,
+            deterministic=deterministic,
+            cudnn=cudnn,
+            benchmark=benchmark,
+            grad=torch.is_grad_enabled(),
+            autocast=autocast,
+            device=device,
+        )
+
+    def _tell(self, op: Any, effects: Effects, device: torch.device) -> None:
+        for operation, assumed in effects.assumed:
+            self._assumptions.add(operation, assumed)
+        self.on_effects(op, effects, device)
+
+    # devices
+
+    def _device_of(
+        self, facts: OperationFacts, tensors: list[Tensor], claims: list[Claim]
+    ) -> torch.device:
+        """Return the device an operation runs on, as CUDA would choose or refuse."""
+        device: torch.device | None = None
+        on_host = on_meta = False
+        for one, claim in zip(tensors, claims, strict=True):
+            claimed = claim.device
+            if claimed is CPU:
+                on_host = on_host or one.dim() > 0
+            elif claimed is META:
+                on_meta = True
+            elif device is None:
+                device = claimed
+            elif device is not claimed and one.dim() and not facts.mixes:
+                raise _mixed(facts, device, claimed)
+        if device is None:
+            return META if on_meta and not on_host else CPU
+        if on_host and not facts.mixes:
+            raise _mixed(facts, device, CPU)
+        return device
+
+    def _redirected(
+        self, kwargs: dict[str, Any], device: torch.device
+    ) -> tuple[torch.device, dict[str, Any]]:
+        """Return the device that an explicit `device=` claims, and arguments for meta."""
+        asked = kwargs.get("device")
+        if asked is not None:
+            device = CPU if asked.type == "cpu" else self.destination or META
+        elif self.destination is not None:
+            device = self.destination
+        changed = {**kwargs, "device": META} if asked is not None else dict(kwargs)
+        if changed.get("pin_memory"):
+            changed["pin_memory"] = False
+        return device, changed
+
+    # values
+
+    def _claim(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        claims: list[Claim],
+        outputs: Any,
+        device: torch.device,
+    ) -> None:
+        """Give new storages their claim, and their values where all inputs are known."""
+        new = self.claim_new(outputs, device)
+        is_known = bool(claims)
+        for claim in claims:
+            if claim.value is None:
+                is_known = False
+                break
+        if facts.writes or facts.hidden_writes:
+            self._update(facts, op, args, kwargs, claims, only_forget=True)
+            is_known = is_known and not facts.writes
+        if not new or device is META:
+            return
+        if facts.uninitialised:
+            for one, claim in new:
+                begin_value(one, claim)
+            return
+        if is_known and all(one.numel() <= MAX_ELEMENTS for one, _ in new):
+            real = compute(op, args, kwargs)
+            if real is not MISSING:
+                _remember_all(outputs, real)
+                return
+        rule = RULES.get(facts.name)
+        if rule is not None and args and isinstance(args[0], Tensor):
+            for one, claim in new:
+                rule(args, one, claim)
+        elif facts.likes:
+            self._fill_like(facts.name, args, new)
+
+    def claim_new(self, outputs: Any, device: torch.device) -> list[tuple[Tensor, Claim]]:
+        """Let each storage among the outputs that claims nothing yet claim `device`."""
+        new = []
+        for one in (outputs,) if isinstance(outputs, Tensor) else _tensors_in((outputs,), _NOTHING):
+            if claim_of(one) is None and one.layout == torch.strided:
+                claim = Claim(device)
+                set_claim(one, claim)
+                new.append((one, claim))
+        return new
+
+    def _fill_like(self, name: str, args: Any, new: list[tuple[Tensor, Claim]]) -> None:
+        """`zeros_like` and such do not depend on the values they are given."""
+        number = {"zeros_like": 0, "new_zeros": 0, "ones_like": 1, "new_ones": 1}.get(name)
+        if name in ("full_like", "new_full"):
+            number = args[1] if name == "full_like" else args[2]
+        if not isinstance(number, (int, float, bool)):
+            return
+        for one, claim in new:
+            begin_value(one, claim)
+            if claim.value is not None:
+                claim.value.fill_(number)
+            else:
+                claim.uniform = torch.tensor(number, dtype=one.dtype)
+
+    def _update(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        claims: list[Claim],
+        only_forget: bool = False,
+    ) -> None:
+        """Follow what an operation in place does to known values."""
+        places = facts.writes + facts.hidden_writes
+        written = _tensors_in([args[place] for place in places if place < len(args)], kwargs)
+        first = written[0] if written else None
+        if first is None:
+            return
+        if not only_forget:
+            if facts.overwrites and len(written) == 1:
+                claim = claim_of(first)
+                if claim is not None:
+                    if claim.value is None:
+                        begin_value(first, claim)
+                    claim.uniform = claim.density = claim.bound = None
+            if all(one.value is not None for one in claims):
+                if compute(op, args, kwargs) is not MISSING:
+                    return
+        for one in written:
+            claim = claim_of(one)
+            if claim is not None:
+                claim.forget()
+        if facts.name in ("zero_", "fill_") and claims and claims[0].value is None:
+            if first.numel() * first.element_size() == first.untyped_storage().nbytes():
+                number = 0 if facts.name == "zero_" else args[1]
+                if isinstance(number, (int, float, bool)):
+                    claims[0].uniform = torch.tensor(number, dtype=first.dtype)
+
+    # tensors from nothing
+
+    def _make(
+        self, facts: OperationFacts, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        asked = kwargs.get("device")
+        is_host = asked is None or asked.type == "cpu"
+        device = CPU if is_host else self.destination or META
+        meta_kwargs = {**kwargs, "device": META}
+        meta_kwargs.pop("pin_memory", None)
+        outputs = self._outputs_of_factory(facts, op, args, meta_kwargs, device)
+        if device is META:
+            self.claim_new(outputs, META)
+            return outputs
+        ((one, claim),) = self.claim_new(outputs, device) or ((outputs, None),)
+        if claim is None:
+            return outputs
+        if facts.uninitialised:
+            begin_value(one, claim)
+        elif one.numel() <= MAX_ELEMENTS:
+            real = compute(op, args, kwargs)
+            if isinstance(real, Tensor):
+                remember(one, claim, real)
+        else:
+            number = {"zeros": 0, "ones": 1}.get(facts.name)
+            number = args[1] if facts.name == "full" and len(args) > 1 else number
+            if isinstance(number, (int, float, bool)):
+                claim.uniform = torch.tensor(number, dtype=one.dtype)
+        return outputs
+
+    def _outputs_of_factory(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: torch.device,
+    ) -> Any:
+        has_row = device.type == "cuda" and (self._rows is None or facts.name in self._rows)
+        try:
+            names = [(name, key_of(one)) for name, one in kwargs.items() if name != "generator"]
+            key = (op, device, _flags(), key_of(args), *names)
+            found = self._remembered.get(key)
+        except TypeError:
+            return self._run(facts, op, args, kwargs, device, has_row)[0]
+        if found is not None and found[1] is NO_EFFECTS:
+            return made(found[0], [])
+        outputs, effects = self._run(facts, op, args, kwargs, device, has_row)
+        try:
+            self._remembered[key] = described(outputs, []), effects
+        except NotDescribable:
+            pass
+        return outputs
+
+    # special operations
+
+    def _learn(self, op: Any) -> OperationFacts:
+        facts = self._facts[op] = OperationFacts(op)
+        own = {
+            "_local_scalar_dense": self._scalar,
+            "equal": self._equal,
+            "lift_fresh": self._lift,
+            "lift": self._lift,
+            "record_stream": self._ignore,
+            "_amp_foreach_non_finite_check_and_unscale_": self._unscale,
+        }
+        facts.special = own.get(facts.name) or self._shapes.special(facts.name)
+        return facts
+
+    def _scalar(self, op: Any, args: Any, kwargs: Any) -> Any:
+        if not is_meta(args[0]):
+            return op(*args)
+        return self.answers.scalar(args[0])
+
+    def _equal(self, op: Any, args: Any, kwargs: Any) -> Any:
+        if not any(is_meta(one) for one in args):
+            return op(*args)
+        return self.answers.equal(*args)
+
+    def _lift(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """A real tensor made of the program's numbers becomes one without data."""
+        given = args[0]
+        if is_meta(given) or real_device(given).type != "cpu":
+            return given
+        twin = torch.empty_strided(given.size(), given.stride(), dtype=given.dtype, device=META)
+        claim = Claim(CPU)
+        set_claim(twin, claim)
+        remember(twin, claim, given.clone() if given.numel() <= MAX_ELEMENTS else given)
+        return twin
+
+    def _ignore(self, op: Any, args: Any, kwargs: Any) -> Any:
+        return None
+
+    def _unscale(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """Gradients are assumed to be finite, so that the optimizer steps."""
+        claims = [claim_of(one) for one in args[0]]
+        if all(claim is not None and claim.value is not None for claim in claims):
+            return NotImplemented
+        for claim in claims:
+            if claim is not None:
+                claim.forget()
+        self._assumptions.add("GradScaler", text("gradients are finite"))
+        return None
+
+
+def _tensors_in(args: Any, kwargs: dict[str, Any]) -> list[Tensor]:
+    """Return the tensors among arguments, those in lists included, in order."""
+    found: list[Tensor] = []
+    for one in args:
+        if isinstance(one, Tensor):
+            found.append(one)
+        elif type(one) is list or type(one) is tuple:
+            found.extend([item for item in one if isinstance(item, Tensor)])
+            for item in one:
+                if type(item) is list or type(item) is tuple:
+                    found.extend(_tensors_in(item, _NOTHING))
+    if kwargs:
+        found.extend(_tensors_in(kwargs.values(), _NOTHING))
+    return found
+
+
+def _is_plain_update(facts: OperationFacts, tensors: list[Tensor]) -> bool:
+    """Tell whether running an operation in place on meta could tell nothing: shapes all fit."""
+    if not (facts.returns_first or facts.name.startswith("_foreach_")):
+        return False
+    if facts.name.startswith("_foreach_") or len(tensors) < 2:
+        return True
+    shape = tensors[0].shape
+    return all(one.shape == shape for one in tensors[1:])
+
+
+def _flags() -> tuple[bool, bool, bool, bool]:
+    """Return the settings that choose kernels: TF32, deterministic, cuDNN, its benchmark."""
+    return (
+        torch._C._get_cublas_allow_tf32(),
+        torch._C._get_deterministic_algorithms(),
+        torch._C._get_cudnn_enabled(),
+        torch._C._get_cudnn_benchmark(),
+    )
+
+
+def _remember_all(outputs: Any, real: Any) -> None:
+    if isinstance(outputs, Tensor):
+        claim = claim_of(outputs)
+        if claim is not None and isinstance(real, Tensor) and real.shape == outputs.shape:
+            remember(outputs, claim, real)
+        return
+    if isinstance(outputs, (tuple, list)):
+        for one, other in zip(outputs, real, strict=False):
+            _remember_all(one, other)
+
+
+def _dispatches(kind: Any) -> bool:
+    """Tell whether a tensor type runs operations itself."""
+    return (
+        getattr(kind, "__torch_dispatch__", None) is not torch._C._disabled_torch_dispatch_impl
+        and getattr(kind, "__torch_dispatch__", None) != Tensor.__torch_dispatch__
+    )
+
+
+def _mixed(facts: OperationFacts, one: torch.device, other: torch.device) -> MemtrackError:
+    return refused(
+        facts.title,
+        text("its tensors are on {one} and {other}, which CUDA refuses", one=one, other=other),
+        text("Move them to one device."),
+    )
+
+
+def _line(error: BaseException) -> str:
+    return str(error).partition("\n")[0][:200]

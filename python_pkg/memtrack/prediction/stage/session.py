@@ -1,0 +1,129 @@
+"""The state of the user's process that a program may change, noted and put back."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils import _device as default_device
+
+_DEVICES = ("cpu", "cuda")
+
+
+class Session:
+    """Notes at once; `restore` puts everything back, each part even if another fails."""
+
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], Any]] = []
+        self._generators()
+        self._environment()
+        self._settings()
+        self._grad()
+        self._autocast()
+        self._default_device()
+
+    def restore(self) -> None:
+        """Put everything back, last noted first; the first failure is raised when all is done."""
+        failure: BaseException | None = None
+        while self._undo:
+            try:
+                self._undo.pop()()
+            except BaseException as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def _generators(self) -> None:
+        default, state = torch.default_generator, torch.default_generator.get_state()
+        self._undo.append(lambda: default.set_state(state))
+        python = random.getstate()
+        self._undo.append(lambda: random.setstate(python))
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            drawn = numpy.random.get_state()
+            self._undo.append(lambda: numpy.random.set_state(drawn))
+
+    def _environment(self) -> None:
+        before = dict(os.environ)
+
+        def put_back() -> None:
+            for name in set(os.environ) - set(before):
+                del os.environ[name]
+            for name, value in before.items():
+                if os.environ.get(name) != value:
+                    os.environ[name] = value
+
+        self._undo.append(put_back)
+
+    def _settings(self) -> None:
+        self._note(torch.set_default_dtype, torch.get_default_dtype())
+        deterministic = torch.are_deterministic_algorithms_enabled()
+        warns = torch.is_deterministic_algorithms_warn_only_enabled()
+        self._undo.append(
+            lambda: torch.use_deterministic_algorithms(deterministic, warn_only=warns)
+        )
+        C: Any = torch._C
+        self._note(C._set_cudnn_enabled, C._get_cudnn_enabled())
+        self._note(C._set_cudnn_benchmark, C._get_cudnn_benchmark())
+        self._note(C._set_cudnn_deterministic, C._get_cudnn_deterministic())
+        for name in ("math", "flash", "mem_efficient", "cudnn"):
+            getter = getattr(C, f"_get_{name}_sdp_enabled", None)
+            setter = getattr(C, f"_set_sdp_use_{name}", None)
+            if getter is not None and setter is not None:
+                self._note(setter, getter())
+        self._precision(C)
+        fast = torch.backends.mha.get_fastpath_enabled()
+        self._note(torch.backends.mha.set_fastpath_enabled, fast)
+        anomaly, check = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+        self._undo.append(lambda: torch.set_anomaly_enabled(anomaly, check))
+
+    def _precision(self, C: Any) -> None:
+        """TF32 of matmul and convolution: their old switches and the ones that replaced them."""
+        get = getattr(C, "_get_fp32_precision_getter", None)
+        put = getattr(C, "_set_fp32_precision_setter", None)
+        if get is None or put is None:
+            self._note(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+            self._note(C._set_cudnn_allow_tf32, C._get_cudnn_allow_tf32())
+            return
+        for backend, operation in (
+            ("generic", "all"),
+            ("cuda", "all"),
+            ("cuda", "matmul"),
+            ("cuda", "conv"),
+            ("cuda", "rnn"),
+        ):
+            value = get(backend, operation)
+            self._undo.append(
+                lambda b=backend, o=operation, v=value: put(b, o, v)  # type: ignore[misc]
+            )
+        self._note(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+
+    def _grad(self) -> None:
+        self._note(torch._C._set_grad_enabled, torch.is_grad_enabled())
+
+    def _autocast(self) -> None:
+        for device in _DEVICES:
+            enabled, dtype = torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)
+            self._undo.append(lambda d=device, e=enabled: torch.set_autocast_enabled(d, e))  # type: ignore[misc]
+            self._undo.append(lambda d=device, t=dtype: torch.set_autocast_dtype(d, t))  # type: ignore[misc]
+            torch.set_autocast_enabled(device, False)
+        self._note(torch.set_autocast_cache_enabled, torch.is_autocast_cache_enabled())
+
+    def _default_device(self) -> None:
+        """The mode behind a default device stays; what the program sets besides is taken off."""
+        context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+        current = default_device.CURRENT_DEVICE
+
+        def put_back() -> None:
+            if getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None) is not context:
+                torch.set_default_device(None if context is None else context.device)
+            default_device.CURRENT_DEVICE = current
+
+        self._undo.append(put_back)
+
+    def _note(self, put: Callable[[Any], Any], value: Any) -> None:
+        self._undo.append(lambda: put(value))

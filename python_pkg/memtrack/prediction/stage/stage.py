@@ -1,0 +1,158 @@
+"""The stage: a block of code in which CUDA programs run without data and without a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from memtrack.capture import torch_api
+from memtrack.errors import UnavailableError, UsageError
+from memtrack.i18n import text
+from memtrack.prediction.kernels.context import Effects, Gpu, KernelTable
+from memtrack.prediction.stage.assumptions import Assumption, Assumptions
+from memtrack.prediction.stage.claims import CPU, outer_claim_of
+from memtrack.prediction.stage.cuda import CudaFace, Memory
+from memtrack.prediction.stage.functions import Functions
+from memtrack.prediction.stage.known import value_of
+from memtrack.prediction.stage.libraries import Libraries
+from memtrack.prediction.stage.moves import Moves
+from memtrack.prediction.stage.operations import Operations
+from memtrack.prediction.stage.patches import Patches
+from memtrack.prediction.stage.session import Session
+from memtrack.prediction.stage.tensors import TensorFace
+
+OLDEST = (2, 4)
+"""The first torch whose autocast and optimizers ask devices the way that is answered here."""
+_active: list[Stage] = []
+
+
+class Stage:
+    """Run a program as if on `gpu`, with the kernels of `kernels`; `count` GPUs are there.
+
+    ```
+    with Stage(gpu, kernels) as stage:
+        model = Model().cuda()
+        ...
+    stage.assumptions
+    ```
+    Enter it once. Everything it changes in the process is put back when the block ends, however it
+    ends; tensors that outlive it are meta tensors.
+    """
+
+    def __init__(self, gpu: Gpu, kernels: KernelTable, count: int = 1) -> None:
+        version = tuple(int(n) for n in torch.__version__.split("+")[0].split(".")[:2])
+        if version < OLDEST:
+            raise UnavailableError(
+                text(
+                    "Predicting needs torch 2.4 or later; this is {version}.",
+                    version=torch.__version__,
+                )
+            )
+        self._assumptions = Assumptions()
+        self._operations = Operations(gpu, kernels, self._assumptions)
+        self._moves = Moves(self._operations, count)
+        self._functions = Functions(self._operations, kernels, self._moves)
+        self._cuda = CudaFace(gpu, self._moves, count)
+        self._face = TensorFace(self._operations, self._moves)
+        self._exit = contextlib.ExitStack()
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What has been taken for granted so far."""
+        return self._assumptions.all()
+
+    def assume(self, operation: str, assumed: Any) -> None:
+        """Note something taken for granted at the user's line that runs now."""
+        self._assumptions.add(operation, assumed)
+
+    def claimed_device(self, tensor: torch.Tensor) -> torch.device | None:
+        """Return the device a tensor claims, `meta` for the program's own meta tensors.
+
+        None for a tensor that is not of this prediction, such as a real one from outside.
+        """
+        claim = outer_claim_of(tensor)
+        return None if claim is None else claim.device
+
+    def known_value(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Return the values of a tensor without data where they are known, as a CPU tensor."""
+        with torch._C.DisableTorchFunction():
+            return value_of(tensor)
+
+    def on_effects(self, listener: Callable[[Any, Effects, torch.device], None]) -> None:
+        """Have `listener(op, effects, device)` called for operations that need scratch and such.
+
+        It is called inside the operation, before a dispatch mode above sees the outputs.
+        """
+        self._operations.on_effects = listener
+
+    def count_memory(self, memory: Memory) -> None:
+        """Let `memory` answer `torch.cuda.memory_allocated()` and its like."""
+        self._cuda.memory = memory
+
+    def __enter__(self) -> Stage:
+        if _active:
+            raise UsageError(text("A prediction is running already."), text("Wait for its end."))
+        if torch_api.in_backward():
+            raise UsageError(text("A prediction cannot begin inside a backward pass."))
+        _active.append(self)
+        enter = self._exit
+        enter.callback(_active.remove, self)
+        try:
+            self._begin(enter)
+        except BaseException:
+            enter.close()
+            raise
+        return self
+
+    def _begin(self, enter: contextlib.ExitStack) -> None:
+        enter.callback(self._operations.outside.close)
+        session = Session()
+        enter.callback(session.restore)
+        patches = Patches()
+        enter.callback(patches.close)
+        enter.enter_context(_eager())
+        self._face.install(patches)
+        self._cuda.install(patches)
+        Libraries(self._assumptions).install(patches)
+        torch.backends.mha.set_fastpath_enabled(False)
+        context = torch.utils._device.DeviceContext
+        patches.replace(context, "__torch_function__", _passed_on)
+        enter.enter_context(torch.inference_mode(False))
+        enter.enter_context(torch.enable_grad())
+        enter.enter_context(self._operations)
+        enter.enter_context(self._functions)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._exit.close()
+
+
+@contextlib.contextmanager
+def _eager() -> Iterator[None]:
+    """Let functions that were compiled outside run as they are written."""
+    set_stance = getattr(torch.compiler, "set_stance", None)
+    if set_stance is None:
+        yield
+        return
+    with set_stance("force_eager"):
+        yield
+
+
+def _passed_on(original: Any) -> Any:
+    """Let a default device act through our mode, which reads it, and not below it."""
+
+    def pass_on(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+    return pass_on
+
+
+__all__ = ["CPU", "Stage"]

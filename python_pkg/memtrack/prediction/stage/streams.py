@@ -1,0 +1,62 @@
+"""Streams and events of the predicted GPU: everything is done as soon as it is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class FakeStream:
+    """Stands for `torch.cuda.Stream`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.cuda_stream = self.stream_id = 0
+
+    def __enter__(self) -> FakeStream:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    def query(self) -> bool:
+        """Everything has been done."""
+        return True
+
+    def is_capturing(self) -> bool:
+        """No graph is being captured."""
+        return False
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def wait_event(self, event: Any) -> None:
+        """Wait for nothing."""
+
+    wait_stream = wait_event
+
+    def record_event(self, event: Any = None) -> Any:
+        """Return the event, which has happened."""
+        return FakeEvent() if event is None else event
+
+
+class FakeEvent:
+    """Stands for `torch.cuda.Event`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.event_id = 0
+
+    def record(self, stream: Any = None) -> None:
+        """Happen at once."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Wait for nothing."""
+
+    def query(self) -> bool:
+        """It has happened."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for nothing."""
+
+    def elapsed_time(self, end: Any) -> float:
+        """Return a millisecond, since programs divide by it."""
+        return 1.0
