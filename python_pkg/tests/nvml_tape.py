@@ -99,9 +99,10 @@ class TapedNvml:
     NVMLError = pynvml.NVMLError
     nvmlMemory_v2 = pynvml.nvmlMemory_v2  # noqa: N815
 
-    def __init__(self, path):
-        self.tape = json.loads(Path(path).read_text())
+    def __init__(self, tape):
+        self.tape = tape if isinstance(tape, dict) else json.loads(Path(tape).read_text())
         assert self.tape["schema"] == SCHEMA
+        self._numbers = {}
         self.refusals = {}
         self.asked = []
         self._at = -1
@@ -125,6 +126,14 @@ class TapedNvml:
             self._at += 1
             self._answers |= self.tape["ticks"][self._at]
 
+    def pids(self):
+        """The processes whose memory is told on this tape by those who hold it."""
+        return [holder["pid"] for holder in self.tape["about"]["holders"]]
+
+    def renumber(self, pids):
+        """Give the first processes of the tape other numbers."""
+        self._numbers = dict(zip(self.pids(), pids, strict=False))
+
     def __getattr__(self, name):
         if name.startswith("NVML_"):
             return getattr(pynvml, name)
@@ -142,6 +151,10 @@ class TapedNvml:
                 raise pynvml.NVMLError(pynvml.NVML_ERROR_FUNCTION_NOT_FOUND)
             if "error" in told:
                 raise pynvml.NVMLError(told["error"])
-            return decoded(told["answer"])
+            answer = decoded(told["answer"])
+            if "RunningProcesses" in name:
+                for one in answer:
+                    one.pid = self._numbers.get(one.pid, one.pid)
+            return answer
 
         return asked

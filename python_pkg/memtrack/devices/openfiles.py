@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 _PROC = Path("/proc")
 _DEVICES = ("/dev/nvidia", "/dev/dxg", "/dev/kfd", "/dev/dri/")
+
+
+_COMPUTE = "/dev/nvidia-uvm"
+"""Open in whatever has a CUDA context, and not in what only asks the driver."""
 
 
 def holds_device(pid: int, proc: Path = _PROC) -> bool | None:
@@ -15,9 +20,24 @@ def holds_device(pid: int, proc: Path = _PROC) -> bool | None:
     Linux tells it of the processes of the same user. In a container the driver may list numbers that
     are those of processes outside of it.
     """
+    links = _open_files(proc / str(pid) / "fd")
+    return None if links is None else any(link.startswith(_DEVICES) for link in links)
+
+
+def computing(proc: Path = _PROC) -> frozenset[int]:
+    """Return the processes to be seen from here that have a CUDA context, as far as it is told."""
+    found = set()
+    with suppress(OSError):
+        for entry in proc.iterdir():
+            if entry.name.isdigit() and _COMPUTE in (_open_files(entry / "fd") or ()):
+                found.add(int(entry.name))
+    return frozenset(found)
+
+
+def _open_files(folder: Path) -> list[str] | None:
     links: list[str] = []
     try:
-        with os.scandir(proc / str(pid) / "fd") as entries:
+        with os.scandir(folder) as entries:
             for entry in entries:
                 try:
                     links.append(os.readlink(entry.path))
@@ -25,4 +45,4 @@ def holds_device(pid: int, proc: Path = _PROC) -> bool | None:
                     continue
     except OSError:
         return None
-    return any(link.startswith(_DEVICES) for link in links)
+    return links

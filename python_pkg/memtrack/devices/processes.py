@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from memtrack.devices.nvml import UNKNOWN, GpuProcess
@@ -19,10 +19,15 @@ def own_pids(status: Path = _STATUS) -> frozenset[int]:
     """
     pids = {os.getpid()}
     with contextlib.suppress(OSError, ValueError):
-        for line in status.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("NSpid:"):
-                pids.update(int(number) for number in line.split()[1:])
+        pids.update(named_in(status))
     return frozenset(pids)
+
+
+def named_in(status: Path) -> Iterator[int]:
+    """Give the numbers of `NSpid` in a status file of proc(5)."""
+    for line in status.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("NSpid:"):
+            yield from map(int, line.split()[1:])
 
 
 def own_bytes(
