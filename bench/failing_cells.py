@@ -21,6 +21,10 @@ def transformer(layers, width, vocabulary):
     inner = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
     return nn.Sequential(nn.Embedding(vocabulary, width), inner, nn.Linear(width, vocabulary)).cuda()
 
+# Libraries take their workspaces once, with the first product of each thread.
+warm = nn.Linear(64, 64).cuda()
+warm(torch.randn(2, 64, device="cuda")).sum().backward()
+
 def loss_of(model, rows, length, vocabulary):
     x = torch.randint(0, vocabulary, (rows, length), device="cuda")
     return nn.functional.cross_entropy(model(x).flatten(0, 1), x.flatten())
@@ -36,6 +40,8 @@ class Failing:
     cause: str
     kind: str = "cuda_oom"
     phase: str = ""
+    or_else: str = ""
+    """A second cause that is as true: a limit that is set is also all there is."""
 
 
 CASES = {
@@ -114,7 +120,10 @@ CASES = {
         kind="host_pinned",
     ),
     "cpu_allocator": Failing(
-        "", "torch.empty(2**42, dtype=torch.uint8)", "host_ram_exhausted", kind="cpu_oom"
+        "",
+        "torch.empty(2**50, dtype=torch.uint8)",
+        "integer_overflow_or_garbage_size",
+        kind="cpu_oom",
     ),
 }
 """Failures of every form, by name."""
@@ -128,6 +137,7 @@ PHASES = {
         "train(8192)",
         "capacity",
         phase="forward",
+        or_else="per_process_fraction_limit",
     ),
     "notebook_backward": Failing(
         "model = nn.Sequential(nn.Linear(1024, 16384), nn.ReLU(), nn.Linear(16384, 16384)).cuda()\n"

@@ -15,24 +15,26 @@ import torch
 from memtrack.capture import backends, torch_api
 from memtrack.capture.failure import CaughtFailure, failure_like
 from memtrack.capture.holders import holdings
+from memtrack.capture.keptgraphs import kept_graphs
 from memtrack.capture.livefacts import live_facts
 from memtrack.capture.place import place_of_traceback
 from memtrack.diagnosis.case import Case, device_in, merged, row_of
 from memtrack.diagnosis.diagnosis import Place
 from memtrack.diagnosis.evidence import HeldFact
 from memtrack.diagnosis.explain import explain_text
-from memtrack.diagnosis.holdings import OUTPUT
+from memtrack.diagnosis.holdings import GRAPH, OUTPUT, VARIABLE
 from memtrack.diagnosis.raised import chain, text_of
 from memtrack.readers.torch_snapshot import recording_of
 from memtrack.readers.unpickle import collector_off
 from memtrack.recording import RecordingData
 
-MOST_ENTRIES = 150_000
-"""Entries of the allocator's history that are read at once: 2 to 7 µs each, and 1 µs to sort out."""
+MOST_ENTRIES = 15_000
+"""Entries of the allocator's history that are read at once: torch takes up to 40 µs to name the frames
+of each (`bench/failures_live.py`), and an explanation is due within a second."""
 ENTRIES_EACH = 3
 """Of an allocation: itself, and the two of its release."""
 SEARCH_S = 0.2
-"""Seconds that the search for what old outputs hold may take."""
+"""Seconds that each search for what notebooks keep may take."""
 _OF_CUDA = ("cuda_oom", "hip_oom")
 _OF_DRIVER = "cuda_error"
 _REFUSALS = (RuntimeError, AssertionError, AttributeError, ValueError)
@@ -60,12 +62,12 @@ def case_of(
     caught = failure_like(told.numbers.get("requested"), named) if is_allocators else None
     if caught is None:
         device = torch.cuda.current_device() if named is None else named
-        facts = live_facts(device, held=_outputs(shell, device), place=place)
+        facts = live_facts(device, held=_kept(shell, device), place=place)
         return Case(told, place, device, facts, state=_state(device, None))
     device = caught.device
     # The traceback knows the same line, and by the name of its cell.
     place = merged(replace(caught.where(), site=""), place)
-    facts = live_facts(device, caught, [*caught.held, *_outputs(shell, device)], place)
+    facts = live_facts(device, caught, [*caught.held, *_kept(shell, device)], place)
     return Case(told, place, device, facts, caught.recording, _state(device, caught))
 
 
@@ -75,13 +77,19 @@ def _place_of(error: BaseException, names: Callable[[str], str] | None) -> Place
     return next((place for place in places if place.site or place.layer), Place())
 
 
-def _outputs(shell: Any, device: int) -> Sequence[HeldFact]:
-    """Return what displayed values of earlier cells keep alive on a CUDA device."""
+def _kept(shell: Any, device: int) -> Sequence[HeldFact]:
+    """Return what displayed values of earlier cells and kept losses hold on a CUDA device."""
     if shell is None:
         return ()
     found = _asked(lambda: holdings(shell, torch.device("cuda", device), SEARCH_S))
     kept = () if found is None else found.holdings
-    return [HeldFact(one.name, OUTPUT, one.bytes) for one in kept if one.kind == OUTPUT]
+    outputs = [HeldFact(one.name, OUTPUT, one.bytes) for one in kept if one.kind == OUTPUT]
+    graphs = _asked(lambda: kept_graphs(shell.user_ns, SEARCH_S)) or ()
+    behind = {one.name: one.bytes for one in kept if one.kind == VARIABLE and one.in_graph}
+    return [
+        *outputs,
+        *(HeldFact(one.name, GRAPH, behind.get(one.name, 0), one.passes) for one in graphs),
+    ]
 
 
 def _state(device: int, caught: CaughtFailure | None) -> RecordingData | None:

@@ -15,7 +15,9 @@ MODULE = "module"
 FRAME = "frame"
 OURS = "memtrack"
 NOBODY = "nobody"
-"""Kinds of holders: `nobody` is what Python still knows and no name leads to."""
+GRAPH = "graph"
+"""Kinds of holders: `nobody` is what Python still knows and no name leads to, `graph` are autograd
+graphs of several forwards behind one variable."""
 
 
 LAST_ERROR = "sys.last_value"

@@ -16,6 +16,8 @@ from memtrack.capture import failure  # noqa: E402
 from memtrack.capture.failure import failure_like, ignore_failures, watch_failures  # noqa: E402
 
 pytestmark = pytest.mark.gpu
+WORKSPACES = 128 * MIB
+"""At most: what cuBLAS keeps for each of two threads."""
 LONGEST_S = 1.0
 """From the exception to its explanation."""
 
@@ -142,6 +144,7 @@ def test_what_is_caught_and_tried_again_is_not_explained():
 
 
 def test_nothing_of_the_run_is_kept():
+    without = torch.cuda.memory_allocated()  # shells of other tests keep their last error
     names = ready("forward")
     before = torch.cuda.memory_allocated()
     explanation, _, _ = explained(names["train"])
@@ -150,8 +153,7 @@ def test_nothing_of_the_run_is_kept():
     assert explanation.place.layer == LAYERS["forward"]
     names.clear()
     gc.collect()
-    weights = torch.cuda.memory_allocated()
-    assert weights < before // 4
+    assert torch.cuda.memory_allocated() - without <= WORKSPACES
 
 
 def test_a_failure_in_a_worker_thread_of_autograd_is_seen():

@@ -154,6 +154,23 @@ def test_a_variable_of_the_notebook_is_no_accusation():
     assert causes(full(total=8 * GIB, free=512 * MIB, held=[mine]))[0] == "capacity"
 
 
+@pytest.mark.parametrize(("size", "first"), [(5 * GIB, True), (0, False)])
+def test_graphs_of_several_forwards_outrank_capacity_where_they_are_known_to_be_large(size, first):
+    kept = HeldFact("total", "graph", size, passes=37)
+    found = full(total=8 * GIB, free=512 * MIB, held=[kept])
+    assert (causes(found)[0] == "graph_retention") == first
+    lines = [one.render() for cause in found.causes for one in cause.evidence]
+    told = [
+        one for one in lines if one.startswith("`total` keeps the autograd graphs of 37 forward")
+    ]
+    assert len(told) == 1 and all(("5.00 GiB" in one) == bool(size) for one in told)
+
+
+def test_graphs_that_hold_little_are_not_why():
+    kept = HeldFact("total", "graph", GIB // 8, passes=37)
+    assert "graph_retention" not in causes(full(total=8 * GIB, free=512 * MIB, held=[kept]))
+
+
 @pytest.mark.parametrize(
     ("leftover", "cause"),
     [(False, "other_process_or_framework"), (True, "zombie_or_leftover_process")],

@@ -28,7 +28,7 @@ def train(rows):
         optimizer.zero_grad()
 
 train(256)
-print([round(float(p.sum()), 4) for p in model.parameters()])
+print([round(p.sum().item(), 4) for p in model.parameters()])
 if "fail" in sys.argv:
     torch.cuda.set_per_process_memory_fraction(0.02)
     train(1 << 20)

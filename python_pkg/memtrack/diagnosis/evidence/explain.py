@@ -12,7 +12,7 @@ from memtrack.diagnosis.evidence.elsewhere import pinned
 from memtrack.diagnosis.evidence.facts import NOTHING, LiveFacts, ProcessFact
 from memtrack.diagnosis.evidence.gaps import fragmented
 from memtrack.diagnosis.evidence.holders import holders, parts
-from memtrack.diagnosis.evidence.leaks import held, leak, without_no_grad
+from memtrack.diagnosis.evidence.leaks import held, kept_graph, leak, without_no_grad
 from memtrack.diagnosis.evidence.limits import limit, others, outside, private_pools, unaccounted
 from memtrack.diagnosis.evidence.peaks import capacity
 from memtrack.diagnosis.evidence.place import place_of
@@ -33,6 +33,7 @@ RULES: Sequence[Rule] = (
     others,
     held,
     leak,
+    kept_graph,
     fragmented,
     capacity,
     limit,

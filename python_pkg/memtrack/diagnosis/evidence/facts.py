@@ -25,12 +25,14 @@ class ProcessFact:
 class HeldFact:
     """Memory that a reference keeps alive: `kind` is one of those in `diagnosis.holdings`.
 
-    `name` is how its holder is called, such as `sys.last_value` or `Out[12]`.
+    `name` is how its holder is called, such as `sys.last_value` or `Out[12]`. `bytes` is 0 where they
+    could not be counted; `passes` are the forwards whose graphs a `graph` keeps, at least.
     """
 
     name: str
     kind: str
     bytes: int
+    passes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

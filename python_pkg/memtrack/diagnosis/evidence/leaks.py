@@ -7,10 +7,11 @@ import numpy as np
 from memtrack.analysis.totals import alive
 from memtrack.diagnosis.diagnosis import Cause
 from memtrack.diagnosis.evidence.dtypes import is_training
+from memtrack.diagnosis.evidence.facts import HeldFact
 from memtrack.diagnosis.evidence.origins import kinds_of_allocations
 from memtrack.diagnosis.evidence.piling import Piling, piling
 from memtrack.diagnosis.evidence.situation import Situation
-from memtrack.diagnosis.holdings import DEBUGGER, EXCEPTION, FRAME, OUTPUT
+from memtrack.diagnosis.holdings import DEBUGGER, EXCEPTION, FRAME, GRAPH, OUTPUT
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.recording import PhaseKind
@@ -22,6 +23,8 @@ GRAPH_LINES = 3
 """A graph holds what several lines of a model made; a list of results what one line did."""
 LEAST_HELD = 64 * MIB
 MANY_BLOCKS = 8
+LEAST_SHARE = 0.1
+"""Of what is in use: a graph that is kept and holds less is not why it did not fit."""
 NUMBER = 16
 """Bytes: one number of any type."""
 NOT_STEPS = 0.55
@@ -133,6 +136,42 @@ def held(now: Situation) -> Cause | None:
         for one in sorted(old, key=lambda one: -one.bytes)[:MOST_LINES]
     ]
     return Cause(cause, 0.9 if share >= 0.3 else 0.65 if share >= 0.1 else 0.4, title(cause), lines)
+
+
+def kept_graph(now: Situation) -> Cause | None:
+    """A variable of the notebook keeps the graphs of several forwards."""
+    kept = [one for one in now.facts.held if one.kind == GRAPH]
+    if not kept:
+        return None
+    largest = max(kept, key=lambda one: (one.bytes, one.passes))
+    share = largest.bytes / max(now.allocated, 1)
+    if 0 < largest.bytes and share < LEAST_SHARE:
+        return None
+    confidence = 0.85 if share >= 0.3 else 0.65
+    cause = "graph_retention"
+    return Cause(cause, confidence, title(cause), _lines_of_graph(now, largest))
+
+
+def _lines_of_graph(now: Situation, one: HeldFact) -> list[Text]:
+    values = {"name": one.name, "passes": one.passes}
+    line = (
+        text(
+            "`{name}` keeps the autograd graphs of {passes} forward passes alive: {bytes}, {percent} of"
+            " what is in use",
+            bytes=format_bytes(one.bytes),
+            percent=format_percent(one.bytes, now.allocated),
+            **values,
+        )
+        if one.bytes
+        else text("`{name}` keeps the autograd graphs of {passes} forward passes alive", **values)
+    )
+    return [
+        line,
+        text(
+            "A loop over the time steps of one sequence needs them until its backward; a loop over"
+            " batches does not"
+        ),
+    ]
 
 
 def without_no_grad(now: Situation) -> Cause | None:
