@@ -23,7 +23,7 @@ from memtrack.errors import (
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from memtrack.api import Recording, explain, open, track  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.api import Recording, advise, explain, open, track  # noqa: A004 - the name users read: memtrack.open
     from memtrack.scripts.hooks import install, uninstall
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "_jupyter_labextension_paths",
     "_jupyter_nbextension_paths",
     "_jupyter_server_extension_points",
+    "advise",
     "explain",
     "install",
     "load_ipython_extension",
@@ -47,7 +48,7 @@ __all__ = [
     "unload_ipython_extension",
 ]
 
-_LAZY = ("Recording", "explain", "open", "track")
+_LAZY = ("Recording", "advise", "explain", "open", "track")
 _LAZY_SCRIPTS = ("install", "uninstall")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memtrack.diagnosis.usernames import user_variables
+from memtrack.notebook.advice import ADVISE_OPTIONS
 from memtrack.notebook.giveback import FREE_OPTIONS
 from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 
@@ -20,6 +21,8 @@ def complete(shell: Any, event: Any) -> list[str]:
     if word.startswith("-"):
         if done and done[0] == "free":
             return [option for option in FREE_OPTIONS if option not in done]
+        if done and done[0] == "advise":
+            return [option for option in ADVISE_OPTIONS if option not in done]
         return [option for option in OPTIONS if option not in done]
     if not done and not before[0].startswith("%%"):
         return [command for command in SUB_COMMANDS if command.startswith(word)]

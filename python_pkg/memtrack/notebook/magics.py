@@ -22,12 +22,22 @@ from IPython.core.magic import (
 from traitlets import Bool, Int, Unicode
 
 from memtrack.analysis.moments import KEYWORDS
-from memtrack.api import Presentation, Recording, cell_namer, end_state, explain, load_recorder
+from memtrack.api import (
+    Presentation,
+    Recording,
+    advise,
+    cell_namer,
+    end_state,
+    explain,
+    load_recorder,
+)
 from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
 from memtrack.i18n import preferred_language, text
+from memtrack.notebook.advice import parse_advise, progress_line
 from memtrack.notebook.failures import Failures
 from memtrack.notebook.giveback import free, show_who
+from memtrack.notebook.gpus import show_gpus
 from memtrack.notebook.grammar import (
     Command,
     ShowLatest,
@@ -40,9 +50,11 @@ from memtrack.notebook.grammar import (
 from memtrack.notebook.help import help_text
 from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
-from memtrack.notebook.subjects import error_or_text
+from memtrack.notebook.subjects import error_or_text, recording_named
 from memtrack.notebook.targets import find_target
+from memtrack.notebook.usage import UsageTarget
 from memtrack.notebook.watch import Watch, failure_of
+from memtrack.reports.advice import Remedies
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.explanation import Explanation
 from memtrack.reports.summary import Summary, moment_names
@@ -70,6 +82,7 @@ class MemtrackMagics(Magics):
         self._watch: Watch | None = None
         self._opened: Recording | None = None  # where it is what was shown last
         self._failures = Failures(shell, self._language)
+        self._usage = UsageTarget(shell, self._language)
         self._commands = {
             "help": self._help,
             "off": self._off,
@@ -79,6 +92,7 @@ class MemtrackMagics(Magics):
             "open": self._open,
             "who": self._who,
             "free": self._free,
+            "gpu": self._gpu,
         }
 
     @no_var_expand
@@ -86,7 +100,7 @@ class MemtrackMagics(Magics):
     @line_cell_magic
     def memtrack(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
-    ) -> Recording | Summary | Explanation | None:
+    ) -> Recording | Summary | Explanation | Remedies | None:
         """Answer one line or cell; the help made from the table of words replaces this."""
         try:
             return self._answer(line, cell, local_ns)
@@ -98,8 +112,9 @@ class MemtrackMagics(Magics):
     memtrack.__doc__ = help_text()
 
     def begin(self) -> None:
-        """Explain cells that fail of memory from now on."""
+        """Explain cells that fail of memory from now on, and answer pages that watch."""
         self._failures.begin()
+        self._usage.begin()
 
     def end(self) -> None:
         """End what is being recorded."""
@@ -107,9 +122,10 @@ class MemtrackMagics(Magics):
             self._watch.end()
 
     def stop(self) -> None:
-        """End what is being recorded, and explain no more failures."""
+        """End what is being recorded, explain no more failures, answer no more pages."""
         self.end()
         self._failures.end()
+        self._usage.end()
 
     def moments(self) -> list[str]:
         """Return the names of moments that can be asked for; of a running recording the usual ones.
@@ -125,10 +141,12 @@ class MemtrackMagics(Magics):
 
     def _answer(
         self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
-    ) -> Recording | Summary | Explanation | None:
+    ) -> Recording | Summary | Explanation | Remedies | None:
         request = parse_line(line) if cell is None else parse_cell(line)
         if isinstance(request, Command) and request.name == "explain":
             return self._explain(request.argument, self._names(local_ns))
+        if isinstance(request, Command) and request.name == "advise":
+            return self._advise(request.argument, self._names(local_ns))
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
         if isinstance(request, ShowLatest):
@@ -232,6 +250,18 @@ class MemtrackMagics(Magics):
             )
         return replace(explain(subject), language=self._language())
 
+    def _advise(self, argument: str, names: Mapping[str, Any]) -> Remedies:
+        """Weigh remedies for the latest recording, or for the one that a name stands for."""
+        wanted = parse_advise(argument)
+        recording = recording_named(wanted.subject, names) if wanted.subject else self._latest()
+        return advise(
+            recording,
+            wanted.budget,
+            gpus=wanted.gpus,
+            language=self._language(),
+            progress=progress_line(self._shell, self._language()),
+        )
+
     def _open(self, path: str) -> Recording:
         recording = open_recording(path, self._presentation())
         self._opened = None if self._is_running() else recording
@@ -245,6 +275,9 @@ class MemtrackMagics(Magics):
 
     def _free(self, argument: str) -> None:
         free(self._shell, argument, self._language())
+
+    def _gpu(self, _: str) -> None:
+        show_gpus(self._shell, self._language())
 
     def _expanded(self, argument: str) -> str:
         """Fill in `$name` and `{name}` as IPython does for other magics."""

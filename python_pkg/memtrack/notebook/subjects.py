@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from memtrack.api import Recording
 from memtrack.errors import UsageError
 from memtrack.i18n import Text, text
 from memtrack.notebook.grammar import unquote
@@ -35,6 +36,23 @@ def error_or_text(argument: str, names: Mapping[str, Any]) -> BaseException | st
         text(
             "`{expression}` is {what}; %memtrack explain takes an exception or a text.",
             expression=argument,
+            what=described(value),
+        )
+    )
+
+
+def recording_named(expression: str, names: Mapping[str, Any]) -> Any:
+    """Return the recording or prediction that an expression stands for; UsageError for anything else."""
+    if expression.partition(".")[0].partition("[")[0] not in names:
+        sentence = text("There is no name '{name}' in this notebook.", name=expression)
+        raise UsageError(sentence)
+    value = evaluate(expression, names)
+    if isinstance(value, Recording):
+        return value
+    raise UsageError(
+        text(
+            "`{expression}` is {what}; %memtrack advise takes a recording or a prediction.",
+            expression=expression,
             what=described(value),
         )
     )

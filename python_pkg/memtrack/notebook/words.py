@@ -52,15 +52,21 @@ SUB_COMMANDS = {
             "[TEXT]",
             text("explain the last failure, or a given error"),
         ),
+        SubCommand(
+            "advise",
+            "[NAME] [--budget SIZE]",
+            text("what would help in the latest recording, and how much"),
+        ),
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
         SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),
+        SubCommand("gpu", "", text("what is on the GPUs of this computer, and whose it is")),
         SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
         SubCommand("help", "", text("show this help")),
     )
 }
 
-LATER = ("predict", "advise", "save", "history", "diff", "gpu")
+LATER = ("predict", "save", "history", "diff")
 """Sub-commands that are known but not there yet: each leaves this line when it comes."""
 
 OPTIONS = {

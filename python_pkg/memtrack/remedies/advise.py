@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from memtrack.analysis.device import devices_in_order
 from memtrack.errors import UnavailableError, UsageError
@@ -11,16 +11,15 @@ from memtrack.recording import RecordingData
 from memtrack.remedies import sharding
 from memtrack.remedies.base import Ground
 from memtrack.remedies.catalogue import recipes
-from memtrack.remedies.combine import combinations
+from memtrack.remedies.combine import Combiner, combinations
 from memtrack.remedies.remedy import Advised, Base, Remedy
 from memtrack.remedies.rerun import reserved_peak
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.weigh import Exact, Weighing
+from memtrack.remedies.weigh import Rerun, Weighing
 
 Progress = Callable[[int, int], None]
 """Called with how many remedies are weighed, and of how many."""
 MOST_GPUS = 100_000
-NOTHING_EXACT: Mapping[str, Exact] = {}
 
 
 def advise(
@@ -28,13 +27,13 @@ def advise(
     *,
     budget: int | None = None,
     gpus: int = sharding.GPUS,
-    exact: Mapping[str, Exact] = NOTHING_EXACT,
+    rerun: Rerun | None = None,
     progress: Progress | None = None,
 ) -> Advised:
     """Return what every remedy would save in this run, best first, and combinations.
 
-    `budget` is in bytes what the device has for the process; `exact` are peaks that are known from
-    running the program again with a remedy. Raises UnavailableError for a recording without memory.
+    `budget` is in bytes what the device has for the process; `rerun` runs the
+    program again with some remedies where it can: its peaks take the place of simulated ones. Raises UnavailableError for a recording without memory.
     """
     if budget is not None and budget <= 0:
         raise UsageError(text("A budget is a size above 0, such as 24GiB."))
@@ -42,7 +41,7 @@ def advise(
         raise UsageError(text("The number of GPUs is between 1 and {most}.", most=MOST_GPUS))
     scene = scene_of(data)
     base = Base(scene.peak, reserved_peak(scene), _context(scene))
-    weighing = Weighing(scene, base, exact)
+    weighing = Weighing(scene, base, rerun)
     all_recipes = recipes(gpus)
     found: list[Remedy] = []
     for number, recipe in enumerate(all_recipes):
@@ -51,7 +50,7 @@ def advise(
         found.append(weighing.remedy(recipe))
     applying = {one.id for one in found if one.applies and one.peak is not None}
     usable = [one for one in all_recipes if one.id in applying]
-    sets = combinations(scene, base, usable, budget)
+    sets = combinations(Combiner(scene, base, budget, rerun), usable, budget)
     if progress is not None:
         progress(len(all_recipes), len(all_recipes))
     return Advised(base, ranked(found), sets, budget)

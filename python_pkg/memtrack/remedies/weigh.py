@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from memtrack.i18n import Text, text
 from memtrack.remedies.allocator import with_expandable
@@ -28,13 +28,17 @@ class Exact:
     reserved: int | None = None
 
 
-@dataclass(slots=True)
+Rerun = Callable[[Sequence[str]], Exact | None]
+"""Runs the program again with the remedies of these ids; None where that cannot be done."""
+
+
+@dataclass(frozen=True, slots=True)
 class Weighing:
-    """A run on the scales: its scene and base, and what was shown exactly, by id of a remedy."""
+    """A run on the scales: its scene and base, and what runs it again with a remedy, if anything does."""
 
     scene: Scene
     base: Base
-    exact: Mapping[str, Exact] = field(default_factory=dict)
+    rerun: Rerun | None = None
 
     def remedy(self, recipe: Recipe) -> Remedy:
         """Return what is said of one remedy."""
@@ -47,7 +51,7 @@ class Weighing:
 
     def _weighed(self, recipe: Recipe) -> Remedy:
         peaks = {bound: recipe.change(self.scene, bound).peak for bound in Bound}
-        known = self.exact.get(recipe.id)
+        known = None if self.rerun is None else self.rerun([recipe.id])
         if known is not None:
             peaks = dict.fromkeys(Bound, known.peak)
         peak, low, high = peaks[Bound.LIKELY], min(peaks.values()), max(peaks.values())

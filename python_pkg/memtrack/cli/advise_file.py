@@ -1,0 +1,45 @@
+"""`memtrack advise FILE`: what would help in a recorded run, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from typing import Any
+
+from memtrack.api import advise
+from memtrack.api import open as open_recording
+from memtrack.errors import UsageError
+from memtrack.i18n import text
+from memtrack.remedies.budget import parse_budget
+from memtrack.reports.advicetext import render_advice
+
+
+def add_arguments(commands: Any, language: str) -> None:
+    """Add the command to the subparsers of `memtrack`, with its help in `language`."""
+    purpose = text("what would help in a recorded run, and how much").render(language)
+    parser = commands.add_parser("advise", help=purpose, description=purpose)
+    file_help = text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)")
+    parser.add_argument("file", metavar="FILE", help=file_help.render(language))
+    budget = text("the memory to fit into, such as 24GiB")
+    parser.add_argument("--budget", metavar="SIZE", help=budget.render(language))
+    gpus = text("the number of GPUs that sharding is weighed for (default: 8)")
+    parser.add_argument("--gpus", metavar="N", default="8", help=gpus.render(language))
+    as_json = text("print the advice as one JSON object")
+    parser.add_argument("--json", action="store_true", help=as_json.render(language))
+
+
+def run(options: argparse.Namespace, language: str) -> int:
+    """Print the advice."""
+    if not options.gpus.isascii() or not options.gpus.isdigit():
+        raise UsageError(text("--gpus takes a whole number, not '{value}'.", value=options.gpus))
+    budget = None if options.budget is None else parse_budget(options.budget)
+    recording = open_recording(options.file)
+    found = advise(recording, budget, gpus=int(options.gpus))
+    if options.json:
+        print(json.dumps(found.to_json(language), ensure_ascii=False, indent=2))
+    else:
+        columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
+        sys.stdout.write(render_advice(found.advised, language, columns) + "\n")
+    return 0

@@ -1,0 +1,407 @@
+"""The user's program with a remedy applied from outside, to be predicted again.
+
+`varied(build, changes)` gives another `build`: it makes the same program, changes what it has made
+(modules and optimizers that were built inside it, nothing else of the user's), and returns its step with
+what has to be around it. Only a prediction runs it; nothing of it is left afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from memtrack.errors import MemtrackError
+from memtrack.i18n import text
+
+Build = Callable[[], Callable[[], Any]]
+Step = Callable[[], Any]
+
+
+class NotApplicable(MemtrackError):
+    """A change cannot be made to this program from outside; its saving is simulated instead."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What a program has built: its outermost modules, and its optimizers."""
+
+    roots: list[torch.nn.Module] = field(default_factory=list)
+    optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
+
+
+Change = Callable[[Made, Step], Step]
+"""Changes what was made in place and returns the step with what belongs around it."""
+
+
+def varied(build: Build, changes: Sequence[Change]) -> Build:
+    """Return a `build` whose program has `changes`; NotApplicable comes when it is called."""
+
+    def changed_build() -> Step:
+        with _watching() as made:
+            step = build()
+        _keep_outermost(made)
+        if not made.roots:
+            raise NotApplicable(text("The program builds no module of its own."))
+        for change in changes:
+            step = change(made, step)
+        return step
+
+    return changed_build
+
+
+@contextlib.contextmanager
+def _watching() -> Iterator[Made]:
+    """Note which modules and optimizers are built meanwhile."""
+    made = Made()
+    module_init = torch.nn.Module.__init__
+    optimizer_init = torch.optim.Optimizer.__init__
+
+    def new_module(self: Any, *args: Any, **kwargs: Any) -> None:
+        module_init(self, *args, **kwargs)
+        made.roots.append(self)
+
+    def new_optimizer(self: Any, *args: Any, **kwargs: Any) -> None:
+        optimizer_init(self, *args, **kwargs)
+        made.optimizers.append(self)
+
+    with (
+        replaced(torch.nn.Module, "__init__", new_module),
+        replaced(torch.optim.Optimizer, "__init__", new_optimizer),
+    ):
+        yield made
+
+
+@contextlib.contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Put `value` in the place of an attribute meanwhile."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+def _keep_outermost(made: Made) -> None:
+    inner = {id(child) for module in made.roots for child in module.children()}
+    made.roots = [module for module in made.roots if id(module) not in inner]
+    made.roots = [module for module in made.roots if any(True for _ in module.parameters())]
+
+
+# ---------------------------------------------------------------------------- precision
+
+
+def autocast(dtype: torch.dtype, device: str = "cuda") -> Change:
+    """Run the forward of each step, and the loss after it, under autocast; backward and optimizer not."""
+
+    def change(made: Made, step: Step) -> Step:
+        def changed_step() -> Any:
+            casting = _Casting(device, dtype)
+            backward = torch.autograd.backward
+
+            def without(*args: Any, **kwargs: Any) -> Any:
+                casting.leave()
+                return backward(*args, **kwargs)
+
+            handles = [
+                root.register_forward_pre_hook(lambda *_: casting.enter()) for root in made.roots
+            ]
+            casting.enter()
+            try:
+                with replaced(torch.autograd, "backward", without):
+                    return step()
+            finally:
+                casting.leave()
+                for handle in handles:
+                    handle.remove()
+
+        return changed_step
+
+    return change
+
+
+class _Casting:
+    """Autocast that can be left and entered again."""
+
+    def __init__(self, device: str, dtype: torch.dtype) -> None:
+        self._device, self._dtype = device, dtype
+        self._active: Any = None
+
+    def enter(self) -> None:
+        if self._active is None:
+            self._active = torch.autocast(self._device, dtype=self._dtype)
+            self._active.__enter__()
+
+    def leave(self) -> None:
+        active, self._active = self._active, None
+        if active is not None:
+            active.__exit__(None, None, None)
+
+
+def weights(dtype: torch.dtype) -> Change:
+    """Have weights, and what is given to the model of floating point, in another dtype."""
+
+    def change(made: Made, step: Step) -> Step:
+        for root in made.roots:
+            root.to(dtype)
+            root.register_forward_pre_hook(_with_inputs(_cast_to(dtype)), with_kwargs=True)
+        return step
+
+    return change
+
+
+def _cast_to(dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
+    def cast(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_floating_point() and not tensor.requires_grad and tensor.dtype != dtype:
+            tensor.data = tensor.data.to(dtype)
+        return tensor
+
+    return cast
+
+
+def _with_inputs(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
+    """Return a hook that gives a module its tensors changed, in lists, tuples and dictionaries too."""
+
+    def each(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return change(value)
+        if type(value) in (list, tuple):
+            return type(value)(each(one) for one in value)
+        if type(value) is dict:
+            return {name: each(one) for name, one in value.items()}
+        return value
+
+    def hook(module: Any, args: Any, kwargs: Any) -> Any:
+        del module
+        return each(args), each(kwargs)
+
+    return hook
+
+
+# ---------------------------------------------------------------------------- optimizers
+
+_ADAMS = (torch.optim.Adam, torch.optim.AdamW)
+_FUSED = (*_ADAMS, torch.optim.SGD)
+
+
+def optimizer_class(kind: type[torch.optim.Optimizer], **settings: Any) -> Change:
+    """Have another class of optimizer in the place of each Adam."""
+
+    def change(made: Made, step: Step) -> Step:
+        adams = [one for one in made.optimizers if type(one) in _ADAMS]
+        if not adams:
+            raise NotApplicable(text("The program builds no Adam."))
+        dummy = torch.nn.Parameter(torch.zeros(1))
+        defaults = kind([dummy], **settings).defaults
+        for one in adams:
+            one.__class__ = kind
+            _set_groups(one, defaults)
+        return step
+
+    return change
+
+
+def optimizer_kernel(*, foreach: bool, fused: bool) -> Change:
+    """Have the optimizers step as a loop, in groups or in one kernel."""
+
+    def change(made: Made, step: Step) -> Step:
+        known = [one for one in made.optimizers if isinstance(one, _FUSED)]
+        if not known:
+            raise NotApplicable(text("The program builds no optimizer that has such kernels."))
+        for one in known:
+            _set_groups(one, {"foreach": foreach, "fused": fused})
+        return step
+
+    return change
+
+
+def _set_groups(optimizer: torch.optim.Optimizer, settings: dict[str, Any]) -> None:
+    optimizer.defaults.update(settings)
+    for group in optimizer.param_groups:
+        lr = group.get("lr")
+        group.update(settings)
+        if lr is not None:
+            group["lr"] = lr
+
+
+def zero_grad(*, set_to_none: bool) -> Change:
+    """Have every `zero_grad` let gradients go, or fill them with zeros."""
+
+    def change(made: Made, step: Step) -> Step:
+        owners: list[Any] = [*made.optimizers, *made.roots]
+        for one in owners:
+            one.zero_grad = _zeroing(one.zero_grad, set_to_none)
+        return step
+
+    return change
+
+
+def _zeroing(zero: Callable[..., Any], set_to_none: bool) -> Callable[..., Any]:
+    def zeroed(*args: Any, **kwargs: Any) -> Any:
+        del args
+        return zero(**{**kwargs, "set_to_none": set_to_none})
+
+    return zeroed
+
+
+# ---------------------------------------------------------------------------- the batch
+
+
+def accumulated(parts: int) -> Change:
+    """Take each batch in parts: as many forwards and backwards, one step of the optimizer.
+
+    The parts are cut from the first dimension of what the outermost modules are given.
+    """
+
+    def change(made: Made, step: Step) -> Step:
+        _cut_batches(made, parts)
+        if parts == 1 or not made.optimizers:
+            return step
+        gate = _Gate(made)
+
+        def changed_step() -> Any:
+            found = None
+            for part in range(parts):
+                gate.may_step = part == parts - 1
+                found = step()
+            return found
+
+        return changed_step
+
+    return change
+
+
+def smaller_batch(parts: int) -> Change:
+    """Take one of `parts` of each batch, and leave the others away."""
+
+    def change(made: Made, step: Step) -> Step:
+        _cut_batches(made, parts)
+        return step
+
+    return change
+
+
+def _cut_batches(made: Made, parts: int) -> None:
+    whole: list[int] = []
+
+    def cut(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.dim() == 0 or tensor.requires_grad:
+            return tensor
+        if not whole:
+            whole.append(tensor.shape[0])
+        size = whole[0]
+        if tensor.shape[0] != size or size < parts:
+            return tensor
+        tensor.data = tensor.data[: size // parts].clone()
+        return tensor
+
+    for root in made.roots:
+        root.register_forward_pre_hook(_with_inputs(cut), with_kwargs=True)
+
+
+class _Gate:
+    """Lets the optimizer step at the last part only, and gradients go only after it has stepped."""
+
+    def __init__(self, made: Made) -> None:
+        self.may_step = True
+        self._has_stepped = True
+        for one in made.optimizers:
+            one.step = self._gated(one.step, self._steps)  # type: ignore[method-assign]
+        owners: list[Any] = [*made.optimizers, *made.roots]
+        for owner in owners:
+            owner.zero_grad = self._gated(owner.zero_grad, self._zeroes)
+
+    def _gated(self, call: Callable[..., Any], opens: Callable[[], bool]) -> Callable[..., Any]:
+        def gated(*args: Any, **kwargs: Any) -> Any:
+            return call(*args, **kwargs) if opens() else None
+
+        return gated
+
+    def _steps(self) -> bool:
+        self._has_stepped = self._has_stepped or self.may_step
+        return self.may_step
+
+    def _zeroes(self) -> bool:
+        passes, self._has_stepped = self._has_stepped, False
+        return passes
+
+
+# ---------------------------------------------------------------------------- modules
+
+
+def checkpointed(paths: Sequence[str]) -> Change:
+    """Checkpoint the modules at `paths` below the outermost ones; models of transformers by their own switch."""
+    from torch.utils.checkpoint import checkpoint
+
+    def change(made: Made, step: Step) -> Step:
+        done = 0
+        for root in made.roots:
+            if getattr(root, "supports_gradient_checkpointing", False):
+                root.gradient_checkpointing_enable(  # type: ignore[operator]
+                    gradient_checkpointing_kwargs={"use_reentrant": False}
+                )
+                root.config.use_cache = False  # type: ignore[union-attr]
+                done += 1
+                continue
+            for path in paths:
+                block = _module_at(root, path)
+                if block is not None:
+                    block.forward = _again(checkpoint, block.forward)
+                    done += 1
+        if not done:
+            raise NotApplicable(text("No layer that repeats was found in the program."))
+        return step
+
+    return change
+
+
+def _again(checkpoint: Callable[..., Any], forward: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not torch.is_grad_enabled():
+            return forward(*args, **kwargs)
+        return checkpoint(forward, *args, use_reentrant=False, **kwargs)
+
+    return run
+
+
+def _module_at(root: torch.nn.Module, path: str) -> torch.nn.Module | None:
+    try:
+        return root.get_submodule(path)
+    except AttributeError:
+        return None
+
+
+def attention(name: str) -> Change:
+    """Have models of transformers compute attention by another implementation, such as `sdpa`."""
+
+    def change(made: Made, step: Step) -> Step:
+        able = [root for root in made.roots if hasattr(root, "set_attn_implementation")]
+        if not able:
+            raise NotApplicable(text("Only models of transformers can change their attention so."))
+        for root in able:
+            root.set_attn_implementation(name)  # type: ignore[operator]
+        return step
+
+    return change
+
+
+def forward_only(made: Made, step: Step) -> Step:
+    """Evaluate: no graph, no backward, no step of the optimizer."""
+
+    def nothing(*args: Any, **kwargs: Any) -> None:
+        del args, kwargs
+
+    for one in made.optimizers:
+        one.step = nothing  # type: ignore[method-assign,assignment]
+    for root in made.roots:
+        root.eval()
+
+    def changed_step() -> Any:
+        with torch.no_grad(), replaced(torch.autograd, "backward", nothing):
+            return step()
+
+    return changed_step

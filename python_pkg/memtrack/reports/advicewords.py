@@ -1,0 +1,110 @@
+"""The sentences around advice that text and HTML share: headings, figures, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from memtrack.i18n import Text, text
+from memtrack.remedies import Advised, Combination, Remedy
+from memtrack.reports.words import literal
+from memtrack.units import format_bytes, format_percent
+
+HELPS = text("What helps, the most first")
+NOT_HERE = text("What does not help here")
+UNKNOWN = text("What cannot be told from this recording")
+SETS = text("Together, from mild to harsh")
+REMEDY = text("remedy")
+PEAK_AFTER = text("peak after")
+SAVES = text("saves")
+TIME = text("more time")
+COSTS: Mapping[str, Text] = MappingProxyType(
+    {
+        "none": literal("±0"),
+        "low": literal("<10 %"),
+        "medium": literal("10–50 %"),
+        "high": literal(">50 %"),
+    }
+)
+"""Classes of what a remedy costs in time."""
+APPROXIMATE = text("~: sizes had to be assumed; the interval is in the details")
+
+
+def headline(advised: Advised) -> Text:
+    """Return how high the run reaches and, with a budget, whether it fits."""
+    base = advised.base
+    peak = text("Peak {peak}", peak=format_bytes(base.peak))
+    if base.reserved is not None:
+        peak = text("{peak}, {reserved} reserved", peak=peak, reserved=format_bytes(base.reserved))
+    if advised.budget is None:
+        return peak
+    budget = format_bytes(advised.budget)
+    if advised.fits:
+        return text("{peak}: it fits into {budget}", peak=peak, budget=budget)
+    return text("{peak}: it does not fit into {budget}", peak=peak, budget=budget)
+
+
+def set_line(advised: Advised) -> Text | None:
+    """Return the mildest set that fits the budget, or the best there is; None without a budget."""
+    if advised.budget is None or advised.fits or not advised.combinations:
+        return None
+    best = advised.combinations[0]
+    values = {"peak": format_bytes(best.peak), "budget": format_bytes(advised.budget)}
+    if not best.ids:
+        return text("Nothing that was weighed helps here")
+    if best.fits:
+        return text("The mildest that fits: {set}, peak {peak}", set=joined_titles(best), **values)
+    return text(
+        "Nothing that was weighed fits into {budget}; least with {set}: peak {peak}",
+        set=joined_titles(best),
+        **values,
+    )
+
+
+def joined_titles(combination: Combination) -> Text:
+    """Return the titles of a set, one after the other."""
+    first, *rest = combination.titles or (text("nothing"),)
+    for title in rest:
+        first = text("{first} + {second}", first=first, second=title)
+    return first
+
+
+def helping(advised: Advised) -> Sequence[Remedy]:
+    """Return the remedies that save something, the most first."""
+    return [one for one in advised.remedies if one.applies and one.peak is not None]
+
+
+def unknown(advised: Advised) -> Sequence[Remedy]:
+    """Return those that apply but cannot be weighed here."""
+    return [one for one in advised.remedies if one.applies and one.peak is None]
+
+
+def refused(advised: Advised) -> Sequence[Remedy]:
+    """Return those that do not help in this run."""
+    return [one for one in advised.remedies if not one.applies]
+
+
+def peak_figure(remedy: Remedy) -> Text:
+    """Return the new peak; `~` before an estimate."""
+    mark = "~" if remedy.evidence == "estimated" else ""
+    return literal(mark + format_bytes(remedy.peak or 0))
+
+
+def saving_figure(remedy: Remedy, base: int) -> Text:
+    """Return what is saved in bytes and in percent of the peak as it is; what is reserved by itself."""
+    saving = remedy.saving_bytes or 0
+    if saving <= 0 and (remedy.reserved_saving_bytes or 0) > 0:
+        size = format_bytes(remedy.reserved_saving_bytes or 0)
+        return text("{bytes} reserved", bytes=size)
+    return literal(f"{format_bytes(saving)} {format_percent(saving, base)}")
+
+
+def interval(remedy: Remedy) -> Text | None:
+    """Return the bounds of the new peak, where they are not the same."""
+    if remedy.low is None or remedy.high is None or remedy.low == remedy.high:
+        return None
+    return text(
+        "peak between {low} and {high}",
+        low=format_bytes(remedy.low),
+        high=format_bytes(remedy.high),
+    )
