@@ -23,7 +23,7 @@ from memtrack.diagnosis.diagnosis import Place
 from memtrack.diagnosis.evidence import HeldFact
 from memtrack.diagnosis.explain import explain_text
 from memtrack.diagnosis.holdings import GRAPH, OUTPUT, VARIABLE
-from memtrack.diagnosis.raised import chain, text_of
+from memtrack.diagnosis.raised import chain, plainly, text_of
 from memtrack.readers.torch_snapshot import recording_of
 from memtrack.readers.unpickle import collector_off
 from memtrack.recording import RecordingData
@@ -73,7 +73,7 @@ def case_of(
 
 def _place_of(error: BaseException, names: Callable[[str], str] | None) -> Place:
     """Return the place of the first cause that tells one."""
-    places = (place_of_traceback(one.__traceback__, names) for one in chain(error))
+    places = (place_of_traceback(plainly(one, "__traceback__"), names) for one in chain(error))
     return next((place for place in places if place.site or place.layer), Place())
 
 

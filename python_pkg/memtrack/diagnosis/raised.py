@@ -12,8 +12,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-MOST = 50
+MOST = 20_000
 """Exceptions of one chain or group that are looked at."""
+MOST_SHOWN = 50
+"""Of these are read: those that may be about memory first."""
 LONGEST = 200_000
 """Characters of one exception's text: its beginning and its end."""
 _CAME_FROM = ("__cause__", "__context__", "__suppress_context__")
@@ -30,20 +32,22 @@ _WORDS = re.compile(
 def chain(error: BaseException) -> list[BaseException]:
     """Return an exception and what it came from, as Python would show them: the first cause first."""
     found: list[BaseException] = []
+    seen: set[int] = set()
     waiting: list[Any] = [error]
     while waiting and len(found) < MOST:
         one = waiting.pop()
-        if not isinstance(one, BaseException) or any(one is other for other in found):
+        if not issubclass(type(one), BaseException) or id(one) in seen:
             continue
+        seen.add(id(one))
         found.append(one)
-        cause, context, is_hidden = (_plainly(one, name) for name in _CAME_FROM)
+        cause, context, is_hidden = (plainly(one, name) for name in _CAME_FROM)
         waiting.append(cause if cause is not None or is_hidden else context)
-        members = _plainly(one, "exceptions")
+        members = plainly(one, "exceptions")
         waiting += list(members) if isinstance(members, tuple) else []
     return found[::-1]
 
 
-def _plainly(error: BaseException, name: str) -> Any:
+def plainly(error: BaseException, name: str) -> Any:
     """Return an attribute of an exception, None where its class has spoiled it."""
     try:
         return object.__getattribute__(error, name)  # not what the class puts in its place
@@ -59,7 +63,7 @@ def may_be_about_memory(error: BaseException) -> bool:
 def _may_be(error: BaseException) -> bool:
     if issubclass(type(error), MemoryError) or "OutOf" in type(error).__name__:
         return True
-    given = _plainly(error, "args")
+    given = plainly(error, "args")
     given = given if isinstance(given, tuple) else ()
     told = given[0] if len(given) == 1 else " ".join(map(str, _plain(given)))
     return isinstance(told, str) and _WORDS.search(told[:LONGEST]) is not None
@@ -75,18 +79,27 @@ def text_of(error: BaseException, names: Callable[[str], str] | None = None) -> 
 
     `names` maps a source file to how people know it, such as a cell's number.
     """
-    parts = [_bounded(_shown(one)) for one in chain(error)]
+    parts = [_bounded(_shown(one)) for one in _worth_reading(chain(error))]
     whole = _RAISE.sub("", "\n".join(parts))
     if names is None:
         return whole
     return _FILE.sub(lambda found: f"{found[1]}{names(found[2])}{found[3]}", whole)
 
 
+def _worth_reading(errors: list[BaseException]) -> list[BaseException]:
+    """Return so many of a long chain as can be read, in its order."""
+    if len(errors) <= MOST_SHOWN:
+        return errors
+    likely = [one for one in errors if _may_be(one)]
+    chosen = {id(one) for one in (likely or errors)[-MOST_SHOWN:]}
+    return [one for one in errors if id(one) in chosen]
+
+
 def _shown(error: BaseException) -> str:
     """Return an exception as Python shows it, as far as its class lets Python do so."""
-    entries = _plainly(error, "__traceback__")
+    entries = plainly(error, "__traceback__")
     try:
-        if _plainly(error, "exceptions") is not None:  # its members have their own place
+        if plainly(error, "exceptions") is not None:  # its members have their own place
             return "".join(traceback.format_exception_only(type(error), error)[-1:])
         return "".join(traceback.format_exception(type(error), error, entries, chain=False))
     except Exception:  # noqa: BLE001 - of this error or of one it came from; code of the user's

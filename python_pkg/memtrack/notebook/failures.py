@@ -92,9 +92,11 @@ class Failures:
         self._seen = _last_error()
 
     def _after_cell(self, result: Any) -> None:
-        error = getattr(result, "error_in_exec", None) or self._shown_besides()
+        # An error that has a length or a truth of its own may count as false.
+        error = getattr(result, "error_in_exec", None)
+        error = self._shown_besides() if error is None else error
         self._seen = _last_error()
-        failed = error or getattr(result, "error_before_exec", None)
+        failed = getattr(result, "error_before_exec", None) if error is None else error
         if failed is not None and not isinstance(failed, UsageError):
             self._later = type(failed).__name__
         if isinstance(error, Exception) and may_be_about_memory(error):

@@ -186,5 +186,6 @@ def failure_of(result: Any) -> type[BaseException] | None:
     """Return the type of the exception that ended a cell. The exception itself holds frames."""
     if result is None:
         return KeyboardInterrupt
-    error = result.error_before_exec or result.error_in_exec
+    early = result.error_before_exec  # one with a length of 0 would count as false
+    error = result.error_in_exec if early is None else early
     return None if error is None else type(error)

@@ -163,3 +163,18 @@ def test_an_error_that_answers_nothing_is_looked_at_all_the_same():
     assert [type(one) for one in chain(outer)] == [Closed, ValueError]
     assert "in fail" in text_of(outer)
     assert text_of(outer).endswith("ValueError: outer\n")
+
+
+def test_a_memory_error_far_down_a_long_chain_is_found_in_time():
+    import time
+
+    errors = [ValueError(str(number)) for number in range(15_000)]
+    errors.append(MemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"))
+    for error, cause in itertools.pairwise(errors):
+        error.__cause__ = cause
+    begun = time.perf_counter()
+    assert may_be_about_memory(errors[0])
+    assert "Tried to allocate 2.00 GiB" in text_of(errors[0])
+    assert time.perf_counter() - begun < 2.0
+    for error in errors:  # a chain this long would be freed by recursion
+        error.__cause__ = None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from memtrack.diagnosis.reading.classes import by_class
 from memtrack.diagnosis.reading.failure import Failure, Reading
 from memtrack.diagnosis.reading.find import Found, failures
 from memtrack.diagnosis.reading.flat import Flat
@@ -116,6 +117,9 @@ class _Collected:
     def reading(self, lines: int) -> Reading:
         """Return all of it."""
         kept = list(self._kept)
+        named = by_class(self._error) if not kept else None
+        if named is not None:
+            kept.append(replace(named, line=max(lines, 1)))
         if self._last is not None:
             kept.append(self._last.with_surroundings())
         return Reading(tuple(kept), self._error, lines, self._left_out)
