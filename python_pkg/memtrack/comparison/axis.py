@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtrack.analysis.timeline import extreme_cuts
-from memtrack.analysis.totals import allocated
 from memtrack.recording import RecordingData
 from memtrack.recording.tables import Array
 
@@ -26,9 +25,8 @@ class Line:
     peak_at: float
 
 
-def line_of(data: RecordingData, device: int, buckets: int = BUCKETS) -> Line:
-    """Return the allocated bytes of a device over the steps of a recording."""
-    levels = allocated(data, device)
+def line_of(data: RecordingData, levels: Array, buckets: int = BUCKETS) -> Line:
+    """Return bytes over the steps of a recording, from those at every cut as `allocated` gives them."""
     cuts, _ = extreme_cuts(levels, buckets)
     steps = steps_at(data, cuts)
     return Line(steps, levels[cuts], float(steps[np.argmax(levels[cuts])]))

@@ -1,4 +1,4 @@
-"""Two recordings compared: peaks, what moved them, layer by layer, and what was different around them.
+"""Two runs compared: peaks, what moved them, layer by layer, and what was different around them.
 
 Exact: the changes of `parts` sum to the change of the peak, those of the additive columns of a layer's
 children and its own to the layer's.
@@ -11,53 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtrack.analysis.device import devices_in_order
-from memtrack.analysis.layers import ADDITIVE, LayerTable, layer_table
-from memtrack.analysis.pace import step_ns
-from memtrack.analysis.peak import Peak, peak
-from memtrack.analysis.reserved import segments_of
-from memtrack.analysis.totals import by_category
-from memtrack.comparison.axis import Line, line_of
 from memtrack.comparison.matching import LayerMatches, match_trees
 from memtrack.comparison.peaks import Mover, PeakPart, movers, peak_parts
 from memtrack.comparison.rows import MergedRow, merged_rows
-from memtrack.comparison.settings import SettingChange, setting_changes, settings_of
-from memtrack.comparison.shapes import Tree, tree_of
-from memtrack.recording import Category, RecordingData
+from memtrack.comparison.settings import SettingChange, setting_changes
+from memtrack.comparison.view import COLUMNS, RunView, view_of
+from memtrack.recording import RecordingData
 from memtrack.recording.tables import Array
-
-COLUMNS = (
-    *(f"total_{column}" for column in ADDITIVE),
-    "peak",
-    "output_bytes",
-    "calls",
-    "forward_ns",
-    "backward_ns",
-)
-"""Columns of the layer table that are compared; bytes but for `calls`, elements and nanoseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two runs. `reserved` is the most reserved, `step_ns` the median step; None: unknown."""
-
-    label: str
-    evidence: str
-    device: str
-    peak: Peak
-    peak_layer: str
-    reserved: int | None
-    step_ns: int | None
-    steps: int
-    line: Line
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What changed from A to B. `columns` are (before, after) per merged row, -1 where not there."""
+    """What changed from A to B.
 
-    a: Side
-    b: Side
+    `columns` are (before, after) for each merged row, -1 where the layer is not there; `categories` the
+    bytes at both peaks. `former_path` is the path in A, "" for a layer that was added.
+    """
+
+    a: RunView
+    b: RunView
     matches: LayerMatches
     rows: Sequence[MergedRow]
     path: Sequence[str]
@@ -75,83 +47,42 @@ class Comparison:
         return self.b.peak.bytes - self.a.peak.bytes
 
 
-def compare(
-    a: RecordingData, b: RecordingData, devices: tuple[int, int] | None = None
-) -> Comparison:
-    """Return what changed from recording `a` to recording `b`.
-
-    `devices` are rows of the devices; by default of each the one with the most at stake.
-    """
-    first, second = devices or (devices_in_order(a)[0], devices_in_order(b)[0])
-    trees = tree_of(a), tree_of(b)
-    matches = match_trees(*trees)
-    sides = _side(a, first, trees[0]), _side(b, second, trees[1])
-    ends = (a, first, sides[0].peak.cut), (b, second, sides[1].peak.cut)
-    parts = peak_parts(*ends, matches)
-    rows = merged_rows(*trees, matches)
+def compare(a: RecordingData | RunView, b: RecordingData | RunView) -> Comparison:
+    """Return what changed from run `a` to run `b`; of a recording the device with most at stake counts."""
+    a = a if isinstance(a, RunView) else view_of(a)
+    b = b if isinstance(b, RunView) else view_of(b)
+    matches = match_trees(a.tree, b.tree)
+    rows = merged_rows(a.tree, b.tree, matches)
+    parts = peak_parts(a, b, matches)
     return Comparison(
-        a=sides[0],
-        b=sides[1],
+        a=a,
+        b=b,
         matches=matches,
         rows=rows,
-        path=[trees[1].path[row.b] if row.b >= 0 else trees[0].path[row.a] for row in rows],
-        former_path=[trees[0].path[row.a] if row.a >= 0 else "" for row in rows],
-        type=[trees[1].type[row.b] if row.b >= 0 else trees[0].type[row.a] for row in rows],
-        columns=_columns(rows, layer_table(a, first), layer_table(b, second)),
-        categories=_categories(*ends),
+        path=[b.tree.path[row.b] if row.b >= 0 else a.tree.path[row.a] for row in rows],
+        former_path=[a.tree.path[row.a] if row.a >= 0 else "" for row in rows],
+        type=[b.tree.type[row.b] if row.b >= 0 else a.tree.type[row.a] for row in rows],
+        columns=_columns(rows, a, b),
+        categories=_categories(a.categories, b.categories),
         parts=parts,
-        movers=movers(parts, *trees),
-        settings=setting_changes(settings_of(a, first), settings_of(b, second)),
+        movers=movers(parts, a.tree, b.tree),
+        settings=setting_changes(a.settings, b.settings),
     )
-
-
-def _side(data: RecordingData, device: int, tree: Tree) -> Side:
-    found = peak(data, device)
-    kind, name = (data.string(int(data.devices[column][device])) for column in ("kind", "name"))
-    return Side(
-        label=data.facts.label,
-        evidence=data.facts.evidence,
-        device=name or kind,
-        peak=found,
-        peak_layer=tree.path[found.layer] if found.layer >= 0 else "",
-        reserved=_most_reserved(data, device),
-        step_ns=step_ns(data),
-        steps=data.steps,
-        line=line_of(data, device),
-    )
-
-
-def _most_reserved(data: RecordingData, device: int) -> int | None:
-    """Return the most bytes of segments held at once, None where there is no such history."""
-    rows = segments_of(data, device)
-    if not len(rows):
-        return None
-    table = data.segments
-    start, end, size = (table[column][rows] for column in ("start", "end", "bytes"))
-    change = np.zeros(data.cuts + 2, dtype=np.int64)
-    np.add.at(change, start + 1, size)
-    np.add.at(change, end + 1, -size)
-    return int(np.cumsum(change)[: data.cuts + 1].max())
 
 
 def _columns(
-    rows: Sequence[MergedRow], a: LayerTable, b: LayerTable
+    rows: Sequence[MergedRow], a: RunView, b: RunView
 ) -> Mapping[str, tuple[Array, Array]]:
     mine = np.array([row.a for row in rows], dtype=np.int64)
     theirs = np.array([row.b for row in rows], dtype=np.int64)
-    return {column: (_taken(a, column, mine), _taken(b, column, theirs)) for column in COLUMNS}
-
-
-def _taken(table: LayerTable, column: str, rows: Array) -> Array:
-    values = np.append(np.asarray(table.columns[column], dtype=np.int64), -1)
-    return values[rows]
+    return {
+        column: (np.append(a.columns[column], -1)[mine], np.append(b.columns[column], -1)[theirs])
+        for column in COLUMNS
+    }
 
 
 def _categories(
-    a: tuple[RecordingData, int, int], b: tuple[RecordingData, int, int]
+    before: Mapping[str, int], after: Mapping[str, int]
 ) -> Mapping[str, tuple[int, int]]:
-    """Return the bytes of each category at both peaks, those that are nowhere left out."""
-    before, after = (by_category(data, device, np.array([cut]))[0] for data, device, cut in (a, b))
-    return {
-        one.id: (int(before[one]), int(after[one])) for one in Category if before[one] or after[one]
-    }
+    names = [*before, *(name for name in after if name not in before)]
+    return {name: (before.get(name, 0), after.get(name, 0)) for name in names}

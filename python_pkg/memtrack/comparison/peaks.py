@@ -7,13 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from memtrack.analysis.totals import alive
 from memtrack.comparison.matching import LayerMatches
 from memtrack.comparison.shapes import Tree
-from memtrack.recording import Category, RecordingData
-from memtrack.recording.tables import Array
+from memtrack.comparison.view import RunView
 
 _MOST = 0.8
 """The part of a change that a group of layers must explain to be named for it."""
@@ -50,20 +46,15 @@ class Mover:
     layers: int
 
 
-def peak_parts(
-    a: tuple[RecordingData, int, int], b: tuple[RecordingData, int, int], matches: LayerMatches
-) -> Sequence[PeakPart]:
-    """Return what both peaks are made of, the largest change first; the changes sum to that of the peak.
-
-    `a` and `b` are recording, device and cut.
-    """
-    before, after = _shares(*a), _shares(*b)
+def peak_parts(a: RunView, b: RunView, matches: LayerMatches) -> Sequence[PeakPart]:
+    """Return what both peaks are made of, the largest change first; the changes sum to the peak's."""
+    before, after = a.shares, b.shares
     keys = {(category, matches.back[row] if row >= 0 else -1, row) for category, row in after}
     for category, row in before:
         keys.add((category, row, matches.partner[row] if row >= 0 else -1))
     parts = [
         PeakPart(
-            Category(category).id,
+            category,
             row,
             other,
             before.get((category, row), 0) if row >= 0 or other < 0 else 0,
@@ -72,18 +63,6 @@ def peak_parts(
         for category, row, other in keys
     ]
     return sorted(parts, key=lambda one: (-abs(one.change), one.category, one.a, one.b))
-
-
-def _shares(data: RecordingData, device: int, cut: int) -> dict[tuple[int, int], int]:
-    """Return the bytes alive by category and layer (-1: none)."""
-    table, rows = data.allocations, alive(data, device, cut)
-    layers = len(data.layers) + 1
-    key = table["category"][rows].astype(np.int64) * layers + table["layer"][rows] + 1
-    found, code = np.unique(key, return_inverse=True)
-    size: Array = np.zeros(len(found), dtype=np.int64)
-    np.add.at(size, code, table["bytes"][rows])
-    pairs = zip(found.tolist(), size.tolist(), strict=True)
-    return {(one // layers, one % layers - 1): value for one, value in pairs}
 
 
 def movers(parts: Sequence[PeakPart], a: Tree, b: Tree) -> Sequence[Mover]:

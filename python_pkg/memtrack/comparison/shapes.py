@@ -55,8 +55,18 @@ def tree_of(data: RecordingData) -> Tree:
     """Return the module tree of a recording with the digests of every subtree."""
     layers = data.layers
     path, name, kind = ([data.string(int(s)) for s in layers[c]] for c in ("path", "name", "type"))
-    parent, subtree, elements = (layers[c].tolist() for c in ("parent", "subtree", "parameters"))
+    return tree_from(path, name, kind, layers["parent"].tolist(), layers["parameters"].tolist())
+
+
+def tree_from(
+    path: list[str], name: list[str], kind: list[str], parent: list[int], elements: list[int]
+) -> Tree:
+    """Return the tree of rows in pre-order: path, name, class, row above (-1: a root), parameters."""
     children: list[list[int]] = [[] for _ in path]
+    subtree = [1] * len(path)
+    for row in reversed(range(len(path))):
+        if parent[row] >= 0:
+            subtree[parent[row]] += subtree[row]
     for row, above in enumerate(parent):
         if above >= 0:
             children[above].append(row)
@@ -71,13 +81,13 @@ def tree_of(data: RecordingData) -> Tree:
     return Tree(path, name, kind, parent, subtree, elements, children, own, whole, anonymous)
 
 
-def structure_hash(data: RecordingData) -> str:
+def structure_hash(data: RecordingData | Tree) -> str:
     """Return a hash of the whole module tree: names, classes and numbers of parameters.
 
     It is the same for every run of the same model, whatever is measured. Roots count in order, their
     labels do not, since the user's name of a variable is no part of a model.
     """
-    tree = tree_of(data)
+    tree = data if isinstance(data, Tree) else tree_of(data)
     return _digest(*(tree.whole[row] for row in tree.roots)).hex()
 
 
