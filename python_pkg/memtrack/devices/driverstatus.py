@@ -35,7 +35,7 @@ _GONE = (
     "irq_issue",
     "not_found",
 )
-_NOTHING = text("")
+_NOTHING = Text("")
 
 
 def driver_status(reason: str, environment: Environment, detail: str = "") -> DriverStatus:

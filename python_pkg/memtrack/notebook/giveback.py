@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from memtrack.devices import DriverError, nvidia_driver
 from memtrack.devices.leftovers import DeviceProcess, processes_on
+from memtrack.diagnosis.holdings import Level, Release
 from memtrack.diagnosis.usernames import user_variables
 from memtrack.errors import UsageError
 from memtrack.i18n import Text, text
@@ -43,11 +44,38 @@ def free(shell: Any, argument: str, language: str) -> None:
     if "torch" not in sys.modules:
         _say(shell, _NO_TORCH, language)
         return
+    _show(shell, free_page(_released(shell, names, return_cache), language))
+
+
+def free_now(shell: Any, language: str) -> Mapping[str, Any]:
+    """Give back what is safe, as `%memtrack free` does, and return what went: bytes, and the text."""
+    if "torch" not in sys.modules:
+        return {"devices": [], "text": _NO_TORCH.render(language)}
+    released = _released(shell, (), False)
+    return {
+        "devices": [
+            {
+                "device": one.after.device,
+                "released": one.bytes,
+                "before": _figures(one.before),
+                "after": _figures(one.after.level),
+            }
+            for one in released
+        ],
+        "text": free_page(released, language).text,
+    }
+
+
+def _figures(level: Level) -> Mapping[str, int | None]:
+    figures = {"allocated": level.allocated, "reserved": level.reserved, "free": level.free}
+    return {name: size if size >= 0 else None for name, size in figures.items()}
+
+
+def _released(shell: Any, names: Sequence[str], return_cache: bool) -> Sequence[Release]:
     from memtrack.capture.holders import CPU, devices_in_use
     from memtrack.capture.release import release_all
 
-    released = release_all(shell, devices_in_use() or [CPU], names, return_cache)
-    _show(shell, free_page(released, language))
+    return release_all(shell, devices_in_use() or [CPU], names, return_cache)
 
 
 _NO_TORCH = text("PyTorch is not imported in this notebook, so no tensor of it holds memory.")

@@ -60,7 +60,7 @@ SUB_COMMANDS = {
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
         SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),
-        SubCommand("gpu", "", text("what is on the GPUs of this computer, and whose it is")),
+        SubCommand("gpu", "", text("what is on the GPUs here, and whose it is")),
         SubCommand("track", "MODEL", text("track a model whose name is a sub-command")),
         SubCommand("help", "", text("show this help")),
     )
