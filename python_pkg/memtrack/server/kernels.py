@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from memtrack.reports.gpupayload import KernelFact
+from memtrack.server.state import KernelFact
 
 SESSIONS_S = 5.0
 """How long what the sessions say holds, while no kernel comes or goes. A query reads a database."""

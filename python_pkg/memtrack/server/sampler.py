@@ -19,8 +19,8 @@ from memtrack.devices.driverstatus import NO_ANSWER
 from memtrack.devices.environment import look_around
 from memtrack.devices.readings import DeviceSource, Readings
 from memtrack.devices.watchedprocesses import WatchedProcesses
-from memtrack.reports.gpupayload import KernelFact, Surroundings, gpu_state
 from memtrack.server.kernels import ServerKernels
+from memtrack.server.state import KernelFact, Surroundings, gpu_state
 
 FASTEST_MS, USUAL_MS, SLOWEST_MS = 250, 1000, 60_000
 PATIENCE_S = 10.0
@@ -82,7 +82,7 @@ class Sampler:
 
     def watch(self, watcher: Watcher) -> None:
         """Send states to a watcher from now on, the first at once; again after its interval changed."""
-        self._watchers[watcher] = (float("-inf"), 0)
+        self._watchers.setdefault(watcher, (float("-inf"), 0))
         self._wake.set()
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
