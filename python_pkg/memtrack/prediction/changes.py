@@ -55,24 +55,38 @@ def varied(build: Build, changes: Sequence[Change]) -> Build:
 
 @contextlib.contextmanager
 def _watching() -> Iterator[Made]:
-    """Note which modules and optimizers are built meanwhile."""
-    made = Made()
+    """Note which modules and optimizers are built meanwhile; what they are is known at the end.
+
+    A library that is first imported meanwhile may keep the stand-ins for good: then they note nothing
+    and hold nothing.
+    """
+    made, modules, optimizers = Made(), list[Any](), list[Any]()
+    watching = True
     module_init = torch.nn.Module.__init__
     optimizer_init = torch.optim.Optimizer.__init__
 
     def new_module(self: Any, *args: Any, **kwargs: Any) -> None:
         module_init(self, *args, **kwargs)
-        made.roots.append(self)
+        if watching:
+            modules.append(self)
 
     def new_optimizer(self: Any, *args: Any, **kwargs: Any) -> None:
         optimizer_init(self, *args, **kwargs)
-        made.optimizers.append(self)
+        if watching:
+            optimizers.append(self)
 
-    with (
-        replaced(torch.nn.Module, "__init__", new_module),
-        replaced(torch.optim.Optimizer, "__init__", new_optimizer),
-    ):
-        yield made
+    try:
+        with (
+            replaced(torch.nn.Module, "__init__", new_module),
+            replaced(torch.optim.Optimizer, "__init__", new_optimizer),
+        ):
+            yield made
+        made.roots += modules
+        made.optimizers += optimizers
+    finally:
+        watching = False
+        modules.clear()
+        optimizers.clear()
 
 
 @contextlib.contextmanager

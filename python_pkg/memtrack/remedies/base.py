@@ -24,8 +24,8 @@ OLDER = -(1 << 62)
 """Position of the start of what was there before the window."""
 LASTING = 1 << 62
 """Position of the end of what is there after it."""
-MOST_EVENTS = 120_000
-"""Events of a window: two steps of most runs, simulated in less than half a second."""
+MOST_EVENTS = 60_000
+"""Events of a window: two steps of most runs. Of a longer step what is around its peak."""
 
 
 def at_event(event: Array) -> Array:
@@ -229,11 +229,11 @@ def _repeated_below(ground: Ground, rows: range, skipped: set[int]) -> list[int]
 def _window(data: RecordingData, peak: Peak) -> tuple[int, int]:
     """Return the cuts around the step of the peak and the one before, of a bounded number of events."""
     phases = data.phases
-    for earlier in (1, 0):
+    for earlier, most in ((1, MOST_EVENTS), (0, 2 * MOST_EVENTS)):
         inside = (phases["step"] >= peak.step - earlier) & (phases["step"] <= peak.step)
         if inside.any():
             first, last = int(phases["start"][inside][0]), int(phases["end"][inside][-1])
-            if last - first <= MOST_EVENTS:
+            if last - first <= most:
                 return first, last
     half = MOST_EVENTS // 2
     return max(peak.cut - half, 0), min(peak.cut + half, data.cuts)

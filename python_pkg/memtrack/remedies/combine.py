@@ -29,15 +29,33 @@ class Combiner:
     ) -> None:
         self._scene, self._base, self._budget, self._rerun = scene, base, budget, rerun
         self._known: dict[tuple[str, ...], Combination] = {}
+        self._scenes: dict[tuple[str, ...], Scene] = {}
         self._proven: dict[tuple[str, ...], Combination] = {}
 
+    def peak_of(self, recipes: Sequence[Recipe]) -> int:
+        """Return the peak with some remedies put on one another in the order of harm."""
+        return self._scene_of(recipes).peak
+
     def of(self, recipes: Sequence[Recipe]) -> Combination:
-        """Return what some remedies save together by simulation, put on one another in the order of harm."""
+        """Return what some remedies save together by simulation."""
         recipes = _in_order(recipes)
         ids = tuple(one.id for one in recipes)
         if ids not in self._known:
-            self._known[ids] = self._combined(recipes, *self._simulate(recipes))
+            scene = self._scene_of(recipes)
+            reserved = None
+            if self._base.reserved is not None:
+                grown = any(one.reserves for one in recipes)
+                reserved = reserved_peak(scene, with_expandable(scene) if grown else None)
+            self._known[ids] = self._combined(recipes, scene.peak, reserved)
         return self._known[ids]
+
+    def _scene_of(self, recipes: Sequence[Recipe]) -> Scene:
+        recipes = _in_order(recipes)
+        ids = tuple(one.id for one in recipes)
+        if ids not in self._scenes:
+            before = self._scene_of(recipes[:-1]) if recipes else self._scene
+            self._scenes[ids] = recipes[-1].change(before, Bound.LIKELY) if recipes else before
+        return self._scenes[ids]
 
     def proven(self, recipes: Sequence[Recipe]) -> Combination:
         """Return the same by running the program again with them, where that can be done."""
@@ -64,15 +82,6 @@ class Combiner:
             reserved=reserved,
             fits=self._budget is None or needed <= self._budget,
         )
-
-    def _simulate(self, recipes: Sequence[Recipe]) -> tuple[int, int | None]:
-        scene = self._scene
-        for recipe in recipes:
-            scene = recipe.change(scene, Bound.LIKELY)
-        if self._base.reserved is None:
-            return scene.peak, None
-        grown = any(one.reserves for one in recipes)
-        return scene.peak, reserved_peak(scene, with_expandable(scene) if grown else None)
 
 
 def _in_order(recipes: Sequence[Recipe]) -> list[Recipe]:
@@ -105,16 +114,20 @@ def _ladder(combiner: Combiner, recipes: Sequence[Recipe]) -> list[list[Recipe]]
     """
     taken: list[Recipe] = []
     rungs: list[list[Recipe]] = []
-    now = combiner.of(())
-    least = LEAST_GAIN * now.peak
+    peak = combiner.peak_of(())
+    least = LEAST_GAIN * peak
     for recipe in recipes:
-        rest = [one for one in taken if not one.group or one.group != recipe.group]
-        made = combiner.of([*rest, recipe])
-        less = (now.reserved or 0) - (made.reserved or 0) >= least
-        if now.peak - made.peak >= least or (recipe.reserves and less):
-            taken, now = [*rest, recipe], made
+        tried = [*(one for one in taken if not one.group or one.group != recipe.group), recipe]
+        reached = combiner.peak_of(tried)
+        if peak - reached >= least or (recipe.reserves and _holds_less(combiner, taken, tried)):
+            taken, peak = tried, reached
             rungs.append(taken)
     return rungs
+
+
+def _holds_less(combiner: Combiner, taken: Sequence[Recipe], tried: Sequence[Recipe]) -> bool:
+    before, after = combiner.of(taken).reserved or 0, combiner.of(tried).reserved or 0
+    return before - after >= LEAST_GAIN * before
 
 
 def _mildest(combiner: Combiner, ladder: Sequence[Sequence[Recipe]]) -> Combination:
@@ -122,14 +135,15 @@ def _mildest(combiner: Combiner, ladder: Sequence[Sequence[Recipe]]) -> Combinat
 
     Where none fits it is the set of the least peak.
     """
-    fitting = [rung for rung in ladder if combiner.of(rung).fits]
-    for rung in fitting[:MOST_TRIED]:
-        made = combiner.proven(_needed_of(combiner, rung))
-        if made.fits:
-            return made
-    sets = [combiner.of(()), *(combiner.of(rung) for rung in ladder)]
-    least = min(sets, key=lambda one: (one.peak, len(one.ids)))
-    return next((combiner.proven(rung) for rung in ladder if combiner.of(rung) is least), least)
+    tried = 0
+    for rung in ladder:
+        if tried < MOST_TRIED and combiner.of(rung).fits:
+            tried += 1
+            made = combiner.proven(_needed_of(combiner, rung))
+            if made.fits:
+                return made
+    least = min([[], *ladder], key=lambda rung: (combiner.peak_of(rung), len(rung)))
+    return combiner.proven(least)
 
 
 def _needed_of(combiner: Combiner, rung: Sequence[Recipe]) -> list[Recipe]:

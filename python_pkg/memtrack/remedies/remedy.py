@@ -58,8 +58,9 @@ class Remedy:
 
     @property
     def gain(self) -> int:
-        """What it is ranked by: the larger of what is saved of the bytes in use and of those reserved."""
-        return max(self.saving_bytes or 0, self.reserved_saving_bytes or 0)
+        """What it is ranked by: the bytes in use that it saves; those reserved where it saves none of these."""
+        saving = self.saving_bytes or 0
+        return saving if saving > 0 else max(self.reserved_saving_bytes or 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,148 @@
+"""A program changed from outside needs what the program written so needs: both really run on the CPU."""
+
+import gc
+import weakref
+
+import pytest
+from small_programs import BATCH, program, record, recorded
+
+from memtrack.analysis.totals import allocated
+
+torch = pytest.importorskip("torch")
+changes = pytest.importorskip("memtrack.prediction.changes")
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
+
+PAIRS = {
+    "checkpointed": (lambda: changes.checkpointed(()), {"checkpoint": True}),
+    "accumulated": (lambda: changes.accumulated(2), {"batch": BATCH // 2, "parts": 2}),
+    "smaller_batch": (lambda: changes.smaller_batch(2), {"batch": BATCH // 2}),
+    "optimizer_class": (
+        lambda: changes.optimizer_class(torch.optim.SGD, lr=0.1, momentum=0.9),
+        {"optimizer": "sgd"},
+    ),
+    "weights": (lambda: changes.weights(torch.bfloat16), {"weights": "bfloat16"}),
+    "zero_grad": (lambda: changes.zero_grad(set_to_none=False), {"set_to_none": False}),
+    "attention": (lambda: changes.attention("eager"), {"attention": "eager"}),
+}
+
+
+def peak(data):
+    return int(allocated(data, 0).max())
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_changed_from_outside_is_as_if_written_so(name):
+    change, how = PAIRS[name]
+    changed = record(changes.varied(program(), [change()]))
+    assert peak(changed) == pytest.approx(peak(recorded(**how)), abs=64)
+
+
+def test_nothing_changed_is_the_program_itself():
+    assert peak(record(changes.varied(program(), []))) == peak(recorded())
+
+
+def test_changes_can_be_put_on_one_another():
+    two = [changes.weights(torch.bfloat16), changes.checkpointed(())]
+    truth = recorded(weights="bfloat16", checkpoint=True)
+    assert peak(record(changes.varied(program(), two))) == pytest.approx(peak(truth), abs=64)
+
+
+def test_autocast_is_left_for_backward_and_the_optimizer(monkeypatch):
+    seen = {}
+    backward, mean = torch.autograd.backward, torch.optim.AdamW.step
+
+    def look(name, call):
+        def looked(*args, **kwargs):
+            seen[name] = torch.is_autocast_enabled("cpu")
+            return call(*args, **kwargs)
+
+        return looked
+
+    monkeypatch.setattr(torch.autograd, "backward", look("backward", backward))
+    monkeypatch.setattr(
+        torch.nn.functional, "layer_norm", look("forward", torch.nn.functional.layer_norm)
+    )
+    monkeypatch.setattr(torch.optim.AdamW, "step", look("optimizer", mean))
+    changes.varied(program(), [changes.autocast(torch.bfloat16, "cpu")])()()
+    assert seen == {"forward": True, "backward": False, "optimizer": False}
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_an_evaluation_has_no_gradients():
+    data = record(changes.varied(program(), [changes.forward_only]))
+    from memtrack.recording import Category
+
+    assert not (data.allocations["category"] == Category.GRADIENT).any()
+    assert peak(data) < peak(recorded()) / 2
+
+
+def test_torch_is_as_it_was_afterwards():
+    before = (torch.nn.Module.__init__, torch.optim.Optimizer.__init__, torch.autograd.backward)
+    changes.varied(program(), [changes.accumulated(2)])()()
+
+    def broken():
+        raise RuntimeError("the user's own")
+
+    with pytest.raises(RuntimeError, match="own"):
+        changes.varied(broken, [])()
+    after = (torch.nn.Module.__init__, torch.optim.Optimizer.__init__, torch.autograd.backward)
+    assert before == after
+
+
+def test_nothing_made_is_held_afterwards_whoever_kept_the_stand_ins():
+    kept = []
+
+    def build():
+        kept.append(torch.nn.Module.__init__)
+        model = torch.nn.Linear(8, 8)
+        alive.append(weakref.ref(model))
+        return lambda: model(torch.zeros(1, 8))
+
+    alive = []
+    step = changes.varied(build, [])()
+    step()
+    del step
+    gc.collect()
+    assert alive[0]() is None
+    late = torch.nn.Module()
+    kept[0](late)
+    late = weakref.ref(late)
+    gc.collect()
+    assert late() is None
+
+
+def test_what_is_not_made_by_the_program_is_not_touched():
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    def build():
+        return lambda: model(torch.zeros(2, 4)).sum().backward()
+
+    with pytest.raises(changes.NotApplicable):
+        changes.varied(build, [changes.weights(torch.bfloat16)])()
+    assert model.weight.dtype == torch.float32
+    assert type(optimizer) is torch.optim.AdamW
+    del build
+    gc.collect()
+
+
+def test_plain_modules_are_checkpointed_at_their_paths():
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Sequential(torch.nn.Linear(32, 128), torch.nn.GELU())
+            self.out = torch.nn.Linear(128, 32)
+
+        def forward(self, x):
+            return x + self.out(self.inner(x))
+
+    def build():
+        model = torch.nn.Sequential(*(Block() for _ in range(4)))
+        x = torch.randn(256, 32)
+        return lambda: model(x).sum().backward()
+
+    plain = record(build)
+    paths = [str(number) for number in range(4)]
+    fewer = record(changes.varied(build, [changes.checkpointed(paths)]))
+    assert peak(fewer) < 0.7 * peak(plain)
