@@ -11,6 +11,7 @@ from memtrack.capture.stacks import is_machinery
 from memtrack.errors import PredictionError
 from memtrack.i18n import Text
 
+_INIT = str(Path("torch", "nn", "init.py"))
 MAX_ASSUMPTIONS = 1000
 """A loop that asks a million times is told of once; so many different places are enough."""
 
@@ -32,6 +33,8 @@ class Assumptions:
 
     def add(self, operation: str, assumed: str | Text) -> None:
         """Note an assumption made at the user's line that runs now."""
+        if _in_initialisation():
+            return
         site = user_site()
         key = (operation, site, str(assumed))
         if key not in self._seen and len(self._seen) < MAX_ASSUMPTIONS:
@@ -40,6 +43,16 @@ class Assumptions:
     def all(self) -> tuple[Assumption, ...]:
         """Return all of them."""
         return tuple(self._seen.values())
+
+
+def _in_initialisation() -> bool:
+    """Tell whether weights are being drawn: how that ends decides nothing."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_INIT):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def refused(operation: str, why: str | Text, hint: str | Text = "") -> PredictionError:

@@ -13,9 +13,10 @@ import torch
 CPU = torch.device("cpu")
 META = torch.device("meta")
 KEY = "memtrack_claim"
-real_device = torch._C.TensorBase.device.__get__  # type: ignore[attr-defined]
+_base: Any = torch._C.TensorBase
+real_device = _base.device.__get__
 """Return the device a tensor is on for torch; `tensor.device` is what it claims."""
-is_meta = torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
+is_meta = _base.is_meta.__get__
 """Tell whether a tensor has no data, with torch functions disabled."""
 _interned: dict[torch.device, torch.device] = {CPU: CPU, META: META}
 
@@ -81,7 +82,7 @@ def storage_claim(storage: Any) -> Claim | None:
     return found
 
 
-def indexed(device: torch.device | str | int, current: int = 0) -> torch.device:
+def indexed(device: Any, current: int = 0) -> torch.device:
     """Return the one object of a device: `cuda` is the current one, a number is one of CUDA's."""
     if isinstance(device, int):
         device = torch.device("cuda", device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import torch
@@ -13,7 +13,7 @@ from memtrack.prediction.kernels.context import Gpu
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.patches import Patches
-from memtrack.prediction.stage.streams import FakeEvent, FakeStream
+from memtrack.prediction.stage.streams import FakeEvent, FakeGraph, FakeStream, StreamBlock
 
 _RNG_STATE_BYTES = 16
 _STATISTICS = [
@@ -102,8 +102,11 @@ class CudaFace:
                     patches.answer(owner, name, value)
             for name, function in self._functions().items():
                 if name in vars(owner):
-                    patches.replace(owner, name, lambda original, f=function: f)
-        for name in ("CUDAGraph", "graph", "make_graphed_callables"):
+                    patches.replace(owner, name, _always(function))
+        patches.put(torch.cuda, "CUDAGraph", FakeGraph)
+        patches.put(torch.cuda, "StreamContext", StreamBlock)
+        patches.put(torch.cuda, "ExternalStream", FakeStream)
+        for name in ("graph", "make_graphed_callables"):
             patches.replace(torch.cuda, name, self._refused)
         patches.put(torch.cuda, "_initialized", True)
         patches.put(torch.cuda, "Stream", FakeStream)
@@ -192,8 +195,7 @@ class CudaFace:
             "memory_stats_as_nested_dict": lambda device=None: {},
             "memory_summary": lambda device=None, abbreviated=False: "",
             "mem_get_info": lambda device=None: self._free(),
-            "stream": _entered,
-            "StreamContext": _entered,
+            "stream": StreamBlock,
             "device_of": lambda tensor: contextlib.nullcontext(),
             "_exchange_device": self._exchange,
             "_maybe_exchange_device": self._exchange,
@@ -243,15 +245,15 @@ class CudaFace:
             patches.answer(accelerator, name, value)
         for name, function in self._functions().items():
             if name.startswith(("memory", "max_memory", "reset")):
-                patches.replace(accelerator, name, lambda original, f=function: f)
+                patches.replace(accelerator, name, _always(function))
 
     def _index(self, device: Any) -> int:
         if device is None:
             return self._moves.current
         if isinstance(device, int):
             return device if device >= 0 else self._moves.current
-        index = self._moves.device(device).index
-        return self._moves.current if index is None else int(index)
+        index: int | None = self._moves.device(device).index
+        return self._moves.current if index is None else index
 
     def _set_device(self, device: Any) -> None:
         index = self._index(device)
@@ -288,7 +290,6 @@ class CudaFace:
         return refuse
 
 
-@contextlib.contextmanager
-def _entered(stream: Any = None) -> Iterator[None]:
-    """`torch.cuda.stream(…)`: everything runs on one stream here."""
-    yield
+def _always(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Return what replaces any function by `function`."""
+    return lambda original: function

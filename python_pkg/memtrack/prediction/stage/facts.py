@@ -128,6 +128,7 @@ _HIDDEN_WRITES = {
     "batch_norm_gather_stats_with_counts": (3, 4),
 }
 """Arguments that are changed though the schema does not say so: running statistics."""
+_WHOLE = frozenset(("lift_fresh", "_conj"))
 _UNSEEDED = frozenset(("empty", "empty_strided", "empty_permuted", "empty_like", "new_empty"))
 
 
@@ -135,10 +136,12 @@ class OperationFacts:
     """The kind of an overload and what to watch for.
 
     `name` is without namespace and overload. Of `kind` IN_PLACE is one that changes arguments and
-    makes nothing, PURE one that makes only new tensors; OTHER is run as it is each time.
+    makes nothing, PURE one that makes only new tensors; OTHER is run as it is each time. A `composite`
+    one is made of others, and comes whole only where autograd has been passed by.
     """
 
     __slots__ = (
+        "composite",
         "hidden_writes",
         "kind",
         "likes",
@@ -158,6 +161,9 @@ class OperationFacts:
         self.name: str = schema.name.split("::")[-1]
         self.title = f"{op.namespace}.{self.name}"
         self.kind = _kind_of(op, self.name)
+        self.composite = self.name not in _WHOLE and op.has_kernel_for_dispatch_key(
+            torch._C.DispatchKey.CompositeImplicitAutograd
+        )
         self.mixes = self.name in _MIXES_DEVICES
         self.likes = self.name in _LIKE
         self.overwrites = self.name in _OVERWRITE

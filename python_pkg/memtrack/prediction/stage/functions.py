@@ -12,10 +12,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _device as default_device
 
+from memtrack.i18n import text
 from memtrack.prediction.kernels.context import KernelTable
+from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, META, Depth, claim_of, is_meta
+from memtrack.prediction.stage.hostdata import FROM_PYTHON, RECURRENT, packed, padded, with_values
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
+from memtrack.prediction.stage.values import claim_new
 
 _LIKE_NAMES = [
     "empty_like",
@@ -43,8 +47,8 @@ _DUNDERS = {
     "__rmul__": "mul",
     "__sub__": "sub",
     "__truediv__": "div",
-    "softmax": "softmax",
 }
+_OURS: dict[str, Any] = {"_pad_packed_sequence": padded, "_pack_padded_sequence": packed}
 _aten = torch.ops.aten
 
 
@@ -61,6 +65,8 @@ class Functions(TorchFunctionMode):
         likes |= {getattr(torch.Tensor, n) for n in _LIKE_NAMES if hasattr(torch.Tensor, n)}
         self._makers = {*default_device._device_constructors(), *likes}
         self._defaulted = default_device._device_constructors()
+        self.default: torch.device | None = None
+        """The default device of a block around the prediction."""
         self._names: dict[Any, str] = {}
         self._packets: dict[str, Any] = {}
 
@@ -78,11 +84,24 @@ class Functions(TorchFunctionMode):
         name = self._names.get(func)
         if name is None:
             name = self._name(func)
+        if name in FROM_PYTHON:
+            args = self._with_values(name, args)
+        own = _OURS.get(name)
+        if own is not None:
+            with self:
+                return own(*args, **kwargs)
         if name in self._swaps or (name and torch.is_autocast_enabled("cuda")):
             outputs = self._swap(name, args, kwargs)
             if outputs is not NotImplemented:
                 return outputs
-        return func(*args, **kwargs)
+        try:
+            return func(*args, **kwargs)
+        except NotImplementedError as error:
+            if any(isinstance(one, torch.Tensor) for one in args):
+                raise refused(
+                    name or str(func), text("torch has no shapes for it without data")
+                ) from error
+            raise
 
     # devices
 
@@ -91,7 +110,7 @@ class Functions(TorchFunctionMode):
         if device is None and func is torch.as_tensor and len(args) > 2:
             device, args = args[2], args[:2]
         if device is None and func in self._defaulted:
-            device = default_device.CURRENT_DEVICE
+            device = self.default or default_device.CURRENT_DEVICE
         if device is None:
             if func in _FROM_DATA and args and isinstance(args[0], torch.Tensor):
                 return self._from_tensor(func, args, kwargs, None)
@@ -144,11 +163,20 @@ class Functions(TorchFunctionMode):
 
     # kernels
 
+    def _with_values(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give C++ the values it reads. Unpacked recurrent calls have their states in that place."""
+        if name in RECURRENT and not isinstance(args[1], torch.Tensor):
+            return args
+        if name in RECURRENT and args[1].dim() != 1:
+            return args
+        return with_values(name, FROM_PYTHON[name], args)
+
     def _name(self, func: Any) -> str:
         """Return aten's name of a builtin, "" for what has none."""
         name = getattr(func, "__name__", "")
         name = _DUNDERS.get(name, name)
-        if inspect.isfunction(func) or not hasattr(_aten, name):
+        packet = None if inspect.isfunction(func) else getattr(_aten, name, None)
+        if not isinstance(packet, torch._ops.OpOverloadPacket):
             name = ""
         self._names[func] = name
         return name
@@ -169,7 +197,7 @@ class Functions(TorchFunctionMode):
             operations.destination = before
         if outputs is not NotImplemented:
             with torch._C.DisableTorchFunction():
-                operations.claim_new(outputs, device)
+                claim_new(outputs, device)
             if context.effects:
                 operations._tell(op, context.effects, device)
         return outputs

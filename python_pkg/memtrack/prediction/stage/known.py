@@ -6,15 +6,25 @@ it. Where all tensors of an operation are known it is computed for real on them,
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from memtrack.prediction.stage.claims import Claim, claim_of, is_meta
 
 MAX_ELEMENTS = 65536
 """Storages with more elements are not known; so computing beside takes microseconds."""
 _ERRORS = (RuntimeError, NotImplementedError, IndexError, ValueError, TypeError)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let real tensors be worked on: no mode sees what is done inside."""
+    with torch._C.DisableTorchFunction(), _disable_current_modes(), torch.no_grad():
+        yield
 
 
 def value_of(tensor: torch.Tensor) -> torch.Tensor | None:

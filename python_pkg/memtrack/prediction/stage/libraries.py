@@ -16,7 +16,7 @@ from memtrack.prediction.stage.patches import Patches
 
 _BUILD = text("Make models, optimizers and tensors inside the function that is predicted.")
 _FUNCTION_CHECKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 class Libraries:
@@ -32,15 +32,20 @@ class Libraries:
         patches.replace(torch.nn.Module, "_apply", self._applied)
         patches.replace(data.DataLoader, "__init__", self._loader)
         patches.replace(data.DataLoader, "__iter__", self._iterated)
+        self._inference(patches)
         self._files(patches)
         self._compilers(patches)
         self._generator(patches)
 
     def _python_functions(self, patches: Patches) -> None:
         """Let torch's functions written in Python run their own code, whose calls the mode sees."""
-        import torch.nn.functional as F
-
-        for owner in (F, torch.functional, torch._tensor, torch.autograd, torch.nn.init):
+        for owner in (
+            torch.nn.functional,
+            torch.functional,
+            torch._tensor,
+            torch.autograd,
+            torch.nn.init,
+        ):
             for name in _FUNCTION_CHECKS:
                 if name in vars(owner):
                     patches.replace(owner, name, _overridden)
@@ -72,6 +77,12 @@ class Libraries:
             return original(module, *args, **kwargs)
 
         return apply
+
+    def _inference(self, patches: Patches) -> None:
+        """Inference mode as `no_grad`: inside the real one operations are not taken apart."""
+        kind = torch.inference_mode
+        patches.replace(kind, "__enter__", lambda original: _enter_inference)
+        patches.replace(kind, "__exit__", lambda original: _leave_inference)
 
     # loading data
 
@@ -192,14 +203,26 @@ def _overridden(original: Any) -> Any:
 
     def has(*args: Any) -> bool:
         items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-        for one in items:
-            kind = type(one)
-            if kind not in _PLAIN and issubclass(kind, torch.Tensor):
-                if kind.__torch_function__ is not torch._C._disabled_torch_function_impl:
-                    return True
-        return False
+        kinds = {type(one) for one in items} - _PLAIN
+        plain = torch._C._disabled_torch_function_impl
+        return any(
+            issubclass(kind, torch.Tensor) and kind.__torch_function__ is not plain
+            for kind in kinds
+        )
 
     return has
+
+
+def _enter_inference(block: Any) -> None:
+    grad = torch.enable_grad() if not block.mode else torch.no_grad()
+    if not block.mode and not torch.is_grad_enabled():
+        grad = torch.no_grad()
+    grad.__enter__()
+    block.__dict__.setdefault("memtrack_entered", []).append(grad)
+
+
+def _leave_inference(block: Any, *exc: Any) -> None:
+    block.__dict__["memtrack_entered"].pop().__exit__(None, None, None)
 
 
 def _not_compiled(original: Any) -> Any:

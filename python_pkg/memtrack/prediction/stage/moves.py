@@ -12,6 +12,7 @@ from memtrack.prediction.stage.claims import CPU, META, claim_of, indexed
 from memtrack.prediction.stage.operations import Operations
 
 Tensor = torch.Tensor
+is_lazy = torch.nn.parameter.is_lazy
 _to = torch._C.TensorBase.to
 
 
@@ -50,6 +51,8 @@ class Moves:
     ) -> Tensor:
         """Return `tensor.to(device, dtype)`: the tensor itself where nothing changes."""
         with torch._C.DisableTorchFunction():
+            if is_lazy(tensor):
+                tensor = torch._C.TensorBase.detach(tensor)
             tensor = self._operations.outside.taken_in(tensor, "Tensor.to")
             source = self._operations.outside.claim_for(tensor).device
         options: dict[str, Any] = {"copy": copy}
@@ -60,7 +63,9 @@ class Moves:
                 return tensor
             return _to(tensor, tensor.dtype if dtype is None else dtype, **options)
         if torch.is_grad_enabled() and tensor.requires_grad:
-            moved: Tensor = _Move.apply(tensor, self, device, dtype, memory_format)
+            moved: Tensor = _Move.apply(  # type: ignore[no-untyped-call]
+                tensor, self, device, dtype, memory_format
+            )
             return moved
         return self.carry(tensor, device, dtype, memory_format)
 

@@ -7,6 +7,7 @@ those of torch's own meta kernels, are remembered by the metadata they depend on
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from memtrack.errors import MemtrackError
 from memtrack.i18n import text
 from memtrack.prediction.kernels.context import Effects, Gpu, KernelContext, KernelTable
 from memtrack.prediction.stage.answers import Answers
+from memtrack.prediction.stage.arguments import NOTHING, tensors_in
 from memtrack.prediction.stage.assumptions import Assumptions, refused
 from memtrack.prediction.stage.claims import (
     CPU,
@@ -30,21 +32,14 @@ from memtrack.prediction.stage.claims import (
     set_claim,
 )
 from memtrack.prediction.stage.facts import FACTORY, IN_PLACE, PURE, VIEW, OperationFacts
-from memtrack.prediction.stage.hints import RULES
-from memtrack.prediction.stage.known import (
-    MAX_ELEMENTS,
-    MISSING,
-    begin_value,
-    compute,
-    remember,
-)
+from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, remember
 from memtrack.prediction.stage.outside import Outside
 from memtrack.prediction.stage.remembered import NotDescribable, described, key_of, made
 from memtrack.prediction.stage.shapes import Shapes
+from memtrack.prediction.stage.values import claim_new, claim_outputs, update
 
 Tensor = torch.Tensor
 NO_EFFECTS = Effects()
-_NOTHING: dict[str, Any] = {}
 _graph_task = torch._C._current_graph_task_id
 _NO_GRAPH_TASK = -1
 _PLAIN = (
@@ -71,10 +66,16 @@ class Operations(TorchDispatchMode):
         self._shapes = Shapes(self, assumptions)
         self._facts: dict[Any, OperationFacts] = {}
         self._remembered: dict[Any, Any] = {}
+        self._recent = CPU
         self.destination: torch.device | None = None
         """The device that the next tensor made on "meta" claims; set where a device is swapped."""
         self.on_effects: Callable[[Any, Effects, torch.device], None] = lambda op, effects, on: None
         """Told what an operation needed besides its outputs, before they are returned."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Spare each operation a wrapper against compilation, which does not happen here."""
+        return False
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
@@ -95,7 +96,7 @@ class Operations(TorchDispatchMode):
         before, Depth.below = Depth.below, True
         try:
             with torch._C.DisableTorchFunction():
-                return self.operate(func, args, kwargs or _NOTHING)
+                return self.operate(func, args, kwargs or NOTHING)
         finally:
             Depth.below = before
 
@@ -109,11 +110,14 @@ class Operations(TorchDispatchMode):
             if outcome is not NotImplemented:
                 return outcome
         kind = facts.kind
+        if facts.composite:
+            with self:
+                return op.decompose(*args, **kwargs)
         if kind is VIEW:
             return op(*args, **kwargs)
         if kind is FACTORY:
             return self._make(facts, op, args, kwargs)
-        tensors = _tensors_in(args, kwargs)
+        tensors = tensors_in(args, kwargs)
         claims = []
         for one in tensors:
             try:
@@ -139,7 +143,7 @@ class Operations(TorchDispatchMode):
         """Run an operation some of whose tensors are real, or not of this prediction."""
         if facts.writes:
             for place in facts.writes:
-                for one in _tensors_in(args[place : place + 1], _NOTHING):
+                for one in tensors_in(args[place : place + 1], NOTHING):
                     self.outside.check_written(one, facts.title)
         keeps_scalars = any(is_meta(one) for one in tensors)
         taken = {id(one): self.outside.taken_in(one, facts.title, keeps_scalars) for one in tensors}
@@ -153,7 +157,7 @@ class Operations(TorchDispatchMode):
 
         args = tuple(swap(one) for one in args)
         kwargs = {name: swap(one) for name, one in kwargs.items()}
-        tensors = _tensors_in(args, kwargs)
+        tensors = tensors_in(args, kwargs)
         claims = [self.outside.claim_for(one) for one in tensors]
         return self._compute(facts, op, args, kwargs, tensors, claims)
 
@@ -166,15 +170,15 @@ class Operations(TorchDispatchMode):
         tensors: list[Tensor],
         claims: list[Claim],
     ) -> Any:
-        device = self._device_of(facts, tensors, claims)
+        device = self._recent = self._device_of(facts, tensors, claims)
         meta_kwargs = kwargs
         if facts.takes_device and kwargs:
             device, meta_kwargs = self._redirected(kwargs, device)
         outputs = self._outputs(facts, op, args, meta_kwargs, tensors, device)
         if facts.kind is IN_PLACE:
-            self._update(facts, op, args, kwargs, claims)
+            update(facts, op, args, kwargs, claims)
             return outputs
-        self._claim(facts, op, args, kwargs, claims, outputs, device)
+        claim_outputs(facts, op, args, kwargs, claims, outputs, device)
         return outputs
 
     # outputs
@@ -206,10 +210,8 @@ class Operations(TorchDispatchMode):
                 self._tell(op, effects, device)
             return made(description, tensors)
         outputs, effects = self._run(facts, op, args, kwargs, device, has_row)
-        try:
+        with contextlib.suppress(NotDescribable):
             self._remembered[key] = described(outputs, tensors), effects
-        except NotDescribable:
-            pass
         return outputs
 
     def _run(
@@ -293,112 +295,13 @@ class Operations(TorchDispatchMode):
         """Return the device that an explicit `device=` claims, and arguments for meta."""
         asked = kwargs.get("device")
         if asked is not None:
-            device = CPU if asked.type == "cpu" else self.destination or META
+            device = CPU if asked.type == "cpu" else self.destination or device
         elif self.destination is not None:
             device = self.destination
         changed = {**kwargs, "device": META} if asked is not None else dict(kwargs)
         if changed.get("pin_memory"):
             changed["pin_memory"] = False
         return device, changed
-
-    # values
-
-    def _claim(
-        self,
-        facts: OperationFacts,
-        op: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        claims: list[Claim],
-        outputs: Any,
-        device: torch.device,
-    ) -> None:
-        """Give new storages their claim, and their values where all inputs are known."""
-        new = self.claim_new(outputs, device)
-        is_known = bool(claims)
-        for claim in claims:
-            if claim.value is None:
-                is_known = False
-                break
-        if facts.writes or facts.hidden_writes:
-            self._update(facts, op, args, kwargs, claims, only_forget=True)
-            is_known = is_known and not facts.writes
-        if not new or device is META:
-            return
-        if facts.uninitialised:
-            for one, claim in new:
-                begin_value(one, claim)
-            return
-        if is_known and all(one.numel() <= MAX_ELEMENTS for one, _ in new):
-            real = compute(op, args, kwargs)
-            if real is not MISSING:
-                _remember_all(outputs, real)
-                return
-        rule = RULES.get(facts.name)
-        if rule is not None and args and isinstance(args[0], Tensor):
-            for one, claim in new:
-                rule(args, one, claim)
-        elif facts.likes:
-            self._fill_like(facts.name, args, new)
-
-    def claim_new(self, outputs: Any, device: torch.device) -> list[tuple[Tensor, Claim]]:
-        """Let each storage among the outputs that claims nothing yet claim `device`."""
-        new = []
-        for one in (outputs,) if isinstance(outputs, Tensor) else _tensors_in((outputs,), _NOTHING):
-            if claim_of(one) is None and one.layout == torch.strided:
-                claim = Claim(device)
-                set_claim(one, claim)
-                new.append((one, claim))
-        return new
-
-    def _fill_like(self, name: str, args: Any, new: list[tuple[Tensor, Claim]]) -> None:
-        """`zeros_like` and such do not depend on the values they are given."""
-        number = {"zeros_like": 0, "new_zeros": 0, "ones_like": 1, "new_ones": 1}.get(name)
-        if name in ("full_like", "new_full"):
-            number = args[1] if name == "full_like" else args[2]
-        if not isinstance(number, (int, float, bool)):
-            return
-        for one, claim in new:
-            begin_value(one, claim)
-            if claim.value is not None:
-                claim.value.fill_(number)
-            else:
-                claim.uniform = torch.tensor(number, dtype=one.dtype)
-
-    def _update(
-        self,
-        facts: OperationFacts,
-        op: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        claims: list[Claim],
-        only_forget: bool = False,
-    ) -> None:
-        """Follow what an operation in place does to known values."""
-        places = facts.writes + facts.hidden_writes
-        written = _tensors_in([args[place] for place in places if place < len(args)], kwargs)
-        first = written[0] if written else None
-        if first is None:
-            return
-        if not only_forget:
-            if facts.overwrites and len(written) == 1:
-                claim = claim_of(first)
-                if claim is not None:
-                    if claim.value is None:
-                        begin_value(first, claim)
-                    claim.uniform = claim.density = claim.bound = None
-            if all(one.value is not None for one in claims):
-                if compute(op, args, kwargs) is not MISSING:
-                    return
-        for one in written:
-            claim = claim_of(one)
-            if claim is not None:
-                claim.forget()
-        if facts.name in ("zero_", "fill_") and claims and claims[0].value is None:
-            if first.numel() * first.element_size() == first.untyped_storage().nbytes():
-                number = 0 if facts.name == "zero_" else args[1]
-                if isinstance(number, (int, float, bool)):
-                    claims[0].uniform = torch.tensor(number, dtype=first.dtype)
 
     # tensors from nothing
 
@@ -407,14 +310,14 @@ class Operations(TorchDispatchMode):
     ) -> Any:
         asked = kwargs.get("device")
         is_host = asked is None or asked.type == "cpu"
-        device = CPU if is_host else self.destination or META
+        device = CPU if is_host else self.destination or self._recent
         meta_kwargs = {**kwargs, "device": META}
         meta_kwargs.pop("pin_memory", None)
         outputs = self._outputs_of_factory(facts, op, args, meta_kwargs, device)
         if device is META:
-            self.claim_new(outputs, META)
+            claim_new(outputs, META)
             return outputs
-        ((one, claim),) = self.claim_new(outputs, device) or ((outputs, None),)
+        ((one, claim),) = claim_new(outputs, device) or ((outputs, None),)
         if claim is None:
             return outputs
         if facts.uninitialised:
@@ -448,10 +351,8 @@ class Operations(TorchDispatchMode):
         if found is not None and found[1] is NO_EFFECTS:
             return made(found[0], [])
         outputs, effects = self._run(facts, op, args, kwargs, device, has_row)
-        try:
+        with contextlib.suppress(NotDescribable):
             self._remembered[key] = described(outputs, []), effects
-        except NotDescribable:
-            pass
         return outputs
 
     # special operations
@@ -505,22 +406,6 @@ class Operations(TorchDispatchMode):
         return None
 
 
-def _tensors_in(args: Any, kwargs: dict[str, Any]) -> list[Tensor]:
-    """Return the tensors among arguments, those in lists included, in order."""
-    found: list[Tensor] = []
-    for one in args:
-        if isinstance(one, Tensor):
-            found.append(one)
-        elif type(one) is list or type(one) is tuple:
-            found.extend([item for item in one if isinstance(item, Tensor)])
-            for item in one:
-                if type(item) is list or type(item) is tuple:
-                    found.extend(_tensors_in(item, _NOTHING))
-    if kwargs:
-        found.extend(_tensors_in(kwargs.values(), _NOTHING))
-    return found
-
-
 def _is_plain_update(facts: OperationFacts, tensors: list[Tensor]) -> bool:
     """Tell whether running an operation in place on meta could tell nothing: shapes all fit."""
     if not (facts.returns_first or facts.name.startswith("_foreach_")):
@@ -539,17 +424,6 @@ def _flags() -> tuple[bool, bool, bool, bool]:
         torch._C._get_cudnn_enabled(),
         torch._C._get_cudnn_benchmark(),
     )
-
-
-def _remember_all(outputs: Any, real: Any) -> None:
-    if isinstance(outputs, Tensor):
-        claim = claim_of(outputs)
-        if claim is not None and isinstance(real, Tensor) and real.shape == outputs.shape:
-            remember(outputs, claim, real)
-        return
-    if isinstance(outputs, (tuple, list)):
-        for one, other in zip(outputs, real, strict=False):
-            _remember_all(one, other)
 
 
 def _dispatches(kind: Any) -> bool:

@@ -32,7 +32,7 @@ class Session:
         while self._undo:
             try:
                 self._undo.pop()()
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - raised below, when all is done
                 failure = failure or error
         if failure is not None:
             raise failure
@@ -66,28 +66,28 @@ class Session:
         self._undo.append(
             lambda: torch.use_deterministic_algorithms(deterministic, warn_only=warns)
         )
-        C: Any = torch._C
-        self._note(C._set_cudnn_enabled, C._get_cudnn_enabled())
-        self._note(C._set_cudnn_benchmark, C._get_cudnn_benchmark())
-        self._note(C._set_cudnn_deterministic, C._get_cudnn_deterministic())
+        native: Any = torch._C
+        self._note(native._set_cudnn_enabled, native._get_cudnn_enabled())
+        self._note(native._set_cudnn_benchmark, native._get_cudnn_benchmark())
+        self._note(native._set_cudnn_deterministic, native._get_cudnn_deterministic())
         for name in ("math", "flash", "mem_efficient", "cudnn"):
-            getter = getattr(C, f"_get_{name}_sdp_enabled", None)
-            setter = getattr(C, f"_set_sdp_use_{name}", None)
+            getter = getattr(native, f"_get_{name}_sdp_enabled", None)
+            setter = getattr(native, f"_set_sdp_use_{name}", None)
             if getter is not None and setter is not None:
                 self._note(setter, getter())
-        self._precision(C)
+        self._precision(native)
         fast = torch.backends.mha.get_fastpath_enabled()
         self._note(torch.backends.mha.set_fastpath_enabled, fast)
         anomaly, check = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
         self._undo.append(lambda: torch.set_anomaly_enabled(anomaly, check))
 
-    def _precision(self, C: Any) -> None:
+    def _precision(self, native: Any) -> None:
         """TF32 of matmul and convolution: their old switches and the ones that replaced them."""
-        get = getattr(C, "_get_fp32_precision_getter", None)
-        put = getattr(C, "_set_fp32_precision_setter", None)
+        get = getattr(native, "_get_fp32_precision_getter", None)
+        put = getattr(native, "_set_fp32_precision_setter", None)
         if get is None or put is None:
             self._note(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
-            self._note(C._set_cudnn_allow_tf32, C._get_cudnn_allow_tf32())
+            self._note(native._set_cudnn_allow_tf32, native._get_cudnn_allow_tf32())
             return
         for backend, operation in (
             ("generic", "all"),

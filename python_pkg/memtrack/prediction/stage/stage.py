@@ -14,10 +14,10 @@ from memtrack.errors import UnavailableError, UsageError
 from memtrack.i18n import text
 from memtrack.prediction.kernels.context import Effects, Gpu, KernelTable
 from memtrack.prediction.stage.assumptions import Assumption, Assumptions
-from memtrack.prediction.stage.claims import CPU, outer_claim_of
+from memtrack.prediction.stage.claims import outer_claim_of
 from memtrack.prediction.stage.cuda import CudaFace, Memory
 from memtrack.prediction.stage.functions import Functions
-from memtrack.prediction.stage.known import value_of
+from memtrack.prediction.stage.known import quiet, value_of
 from memtrack.prediction.stage.libraries import Libraries
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
@@ -79,7 +79,7 @@ class Stage:
 
     def known_value(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Return the values of a tensor without data where they are known, as a CPU tensor."""
-        with torch._C.DisableTorchFunction():
+        with quiet():
             return value_of(tensor)
 
     def on_effects(self, listener: Callable[[Any, Effects, torch.device], None]) -> None:
@@ -119,12 +119,29 @@ class Stage:
         self._cuda.install(patches)
         Libraries(self._assumptions).install(patches)
         torch.backends.mha.set_fastpath_enabled(False)
-        context = torch.utils._device.DeviceContext
-        patches.replace(context, "__torch_function__", _passed_on)
+        self._take_over_default(patches)
         enter.enter_context(torch.inference_mode(False))
         enter.enter_context(torch.enable_grad())
         enter.enter_context(self._operations)
         enter.enter_context(self._functions)
+
+    def _take_over_default(self, patches: Patches) -> None:
+        """Let default devices from outside act through our mode, since they lie below it."""
+        kind = torch.utils._device.DeviceContext
+        below = [one for one in _function_modes() if isinstance(one, kind)]
+        local = [one for one in below if one is not _global_default()]
+        if local:
+            self._functions.default = local[-1].device
+
+        def passing(original: Any) -> Any:
+            def act(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                if mode in below or mode is _global_default():
+                    return func(*args, **(kwargs or {}))
+                return original(mode, func, types, args, kwargs)
+
+            return act
+
+        patches.replace(kind, "__torch_function__", passing)
 
     def __exit__(
         self,
@@ -146,13 +163,12 @@ def _eager() -> Iterator[None]:
         yield
 
 
-def _passed_on(original: Any) -> Any:
-    """Let a default device act through our mode, which reads it, and not below it."""
-
-    def pass_on(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
-    return pass_on
+def _function_modes() -> list[Any]:
+    """Return the function modes of this thread, outermost first."""
+    depth = torch._C._len_torch_function_stack()
+    return [torch._C._get_function_stack_at(place) for place in range(depth)]
 
 
-__all__ = ["CPU", "Stage"]
+def _global_default() -> Any:
+    """Return the mode of `torch.set_default_device`, None where it has not been called."""
+    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)

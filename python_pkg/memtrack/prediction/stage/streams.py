@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from memtrack.i18n import text
+from memtrack.prediction.stage.assumptions import refused
+
 
 class FakeStream:
     """Stands for `torch.cuda.Stream`."""
@@ -60,3 +63,23 @@ class FakeEvent:
     def elapsed_time(self, end: Any) -> float:
         """Return a millisecond, since programs divide by it."""
         return 1.0
+
+
+class StreamBlock:
+    """Stands for `torch.cuda.stream(…)`: everything runs on one stream here."""
+
+    def __init__(self, stream: Any = None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class FakeGraph:
+    """Stands for `torch.cuda.CUDAGraph`, which is refused where it is made."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise refused("torch.cuda.CUDAGraph", text("graphs are not modelled"))

@@ -16,12 +16,14 @@ import torch
 from memtrack.i18n import text
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, Depth, claim_of, storage_claim
+from memtrack.prediction.stage.known import quiet
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
 from memtrack.prediction.stage.patches import Patches
 
 Tensor = torch.Tensor
 Base: Any = torch._C.TensorBase
+_storage_base: Any = torch._C.StorageBase
 _untyped_storage = Base.untyped_storage
 _quiet = torch._C.DisableTorchFunction
 
@@ -72,7 +74,7 @@ class TensorFace:
             name = f"is_{kind}"
             patches.put(Tensor, name, property(telling(kind, getattr(Base, name).__get__)))
         storage = torch.UntypedStorage
-        base_device = torch._C.StorageBase.device.__get__
+        base_device = _storage_base.device.__get__
 
         def storage_device(one: Any) -> torch.device:
             claim = None if Depth.below else storage_claim(one)
@@ -83,7 +85,7 @@ class TensorFace:
     # moves
 
     def _to(self, original: Any) -> Any:
-        def to(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        def to(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
             device, dtype, is_copy, memory_format = _parsed_to(args, kwargs)
             if isinstance(device, Tensor):
                 dtype, device = device.dtype, device.device
@@ -103,14 +105,14 @@ class TensorFace:
             device: Any = None,
             non_blocking: bool = False,
             memory_format: Any = None,
-        ) -> Tensor:
+        ) -> Any:
             target = self._moves.device("cuda" if device is None else device)
             return self._moves.move(tensor, target, memory_format=memory_format)
 
         return cuda
 
     def _cpu(self, original: Any) -> Any:
-        def cpu(tensor: Tensor, memory_format: Any = None) -> Tensor:
+        def cpu(tensor: Tensor, memory_format: Any = None) -> Any:
             with _quiet():
                 is_real = claim_of(tensor) is None
             if is_real:
@@ -145,9 +147,10 @@ class TensorFace:
     def _new_tensor(self, original: Any) -> Any:
         def new_tensor(
             tensor: Tensor, data: Any, *, dtype: Any = None, device: Any = None, **kwargs: Any
-        ) -> Tensor:
+        ) -> Any:
             device = tensor.device if device is None else device
-            dtype = tensor.dtype if dtype is None and not isinstance(data, Tensor) else dtype
+            is_data = not isinstance(data, torch.Tensor)
+            dtype = tensor.dtype if dtype is None and is_data else dtype
             kwargs.pop("layout", None)
             return torch.tensor(data, dtype=dtype, device=device, **kwargs)
 
@@ -156,7 +159,8 @@ class TensorFace:
     def _get_device(self, original: Any) -> Any:
         def get_device(tensor: Tensor) -> int:
             device = tensor.device
-            return -1 if device.index is None else device.index
+            index: int | None = device.index
+            return -1 if index is None else index
 
         return get_device
 
@@ -168,7 +172,8 @@ class TensorFace:
                 if claim_of(tensor) is None:
                     return int(original(tensor))
                 offset = tensor.storage_offset() * tensor.element_size()
-                return int(tensor.untyped_storage()._cdata) + offset if tensor.numel() else 0
+                address: int = tensor.untyped_storage()._cdata + int(offset)
+                return address if tensor.numel() else 0
 
         return data_ptr
 
@@ -181,8 +186,10 @@ class TensorFace:
     def _tolist(self, original: Any) -> Any:
         def tolist(tensor: Tensor) -> Any:
             with _quiet():
-                if claim_of(tensor) is None:
-                    return original(tensor)
+                is_real = claim_of(tensor) is None
+            if is_real:
+                return original(tensor)
+            with quiet():
                 return self._operations.answers.listed(tensor)
 
         return tolist
@@ -200,6 +207,7 @@ class TensorFace:
                         if claim.device.type == "cuda"
                         else "Can't call numpy() on Tensor that requires grad."
                     )
+            with quiet():
                 return _numpy_of(self._operations.answers.real(tensor, "numpy"))
 
         return numpy
@@ -216,7 +224,7 @@ class TensorFace:
         return array
 
     def _deepcopy(self, original: Any) -> Any:
-        def deepcopy(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
+        def deepcopy(tensor: Tensor, memo: dict[int, Any]) -> Any:
             with _quiet():
                 is_real = claim_of(tensor) is None
             if is_real:
