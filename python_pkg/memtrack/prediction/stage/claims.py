@@ -34,10 +34,9 @@ class Claim:
     `uniform` the single value all elements have, where only that is known of a large one;
     `density` the share of elements that are not zero, where it is expected rather than known;
     `bound` one more than the greatest integer it holds, as `topk` tells of its indices.
-    `outside` marks the stand-in of a tensor that exists outside the prediction.
     """
 
-    __slots__ = ("bound", "density", "device", "outside", "uniform", "value")
+    __slots__ = ("bound", "density", "device", "uniform", "value")
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -45,7 +44,6 @@ class Claim:
         self.uniform: torch.Tensor | None = None
         self.density: float | None = None
         self.bound: int | None = None
-        self.outside = False
 
     def forget(self) -> None:
         """Nothing is known of the values any more."""

@@ -13,7 +13,7 @@ from memtrack.prediction.kernels.context import Gpu
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.patches import Patches
-from memtrack.prediction.stage.streams import FakeEvent, FakeGraph, FakeStream, StreamBlock
+from memtrack.prediction.stage.streams import FakeEvent, FakeGraph, FakeStream, Runtime, StreamBlock
 
 _RNG_STATE_BYTES = 16
 _STATISTICS = [
@@ -168,6 +168,11 @@ class CudaFace:
             "get_allocator_backend": "native",
             "current_blas_handle": 0,
             "_sleep": None,
+            "check_error": None,
+            "cudart": Runtime(),
+            "_record_memory_history": None,
+            "_dump_snapshot": None,
+            "_snapshot": {"segments": [], "device_traces": []},
         }
 
     def _functions(self) -> dict[str, Callable[..., Any]]:

@@ -154,6 +154,7 @@ class OperationFacts:
         "title",
         "uninitialised",
         "writes",
+        "written_names",
     )
 
     def __init__(self, op: Any) -> None:
@@ -174,6 +175,7 @@ class OperationFacts:
             for place, one in enumerate(arguments)
             if one.alias_info is not None and one.alias_info.is_write
         )
+        self.written_names = tuple(arguments[place].name for place in self.writes)
         self.hidden_writes = _HIDDEN_WRITES.get(self.name, ())
         self.takes_device = any(one.name == "device" for one in arguments)
         self.returns_first = len(schema.returns) == 1 and self.writes == (0,)

@@ -49,6 +49,18 @@ _DUNDERS = {
     "__truediv__": "div",
 }
 _OURS: dict[str, Any] = {"_pad_packed_sequence": padded, "_pack_padded_sequence": packed}
+_REFUSED = frozenset(
+    [
+        "nested_tensor",
+        "sparse_coo_tensor",
+        "sparse_compressed_tensor",
+        "sparse_csr_tensor",
+        "sparse_csc_tensor",
+        "sparse_bsr_tensor",
+        "sparse_bsc_tensor",
+        "empty_quantized",
+    ]
+)
 _aten = torch.ops.aten
 
 
@@ -106,6 +118,8 @@ class Functions(TorchFunctionMode):
     # devices
 
     def _make(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if func.__name__ in _REFUSED:
+            raise refused(func.__name__, text("tensors of such a layout are not modelled"))
         device = kwargs.get("device")
         if device is None and func is torch.as_tensor and len(args) > 2:
             device, args = args[2], args[:2]

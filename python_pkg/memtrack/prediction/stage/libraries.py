@@ -33,6 +33,7 @@ class Libraries:
         patches.replace(data.DataLoader, "__init__", self._loader)
         patches.replace(data.DataLoader, "__iter__", self._iterated)
         self._inference(patches)
+        patches.replace(torch.nn.DataParallel, "forward", self._parallel)
         self._files(patches)
         self._compilers(patches)
         self._generator(patches)
@@ -77,6 +78,14 @@ class Libraries:
             return original(module, *args, **kwargs)
 
         return apply
+
+    def _parallel(self, original: Any) -> Any:
+        def forward(parallel: Any, *args: Any, **kwargs: Any) -> Any:
+            if len(parallel.device_ids) > 1:
+                raise refused("DataParallel", text("copies on several GPUs are not modelled"))
+            return parallel.module(*args, **kwargs)
+
+        return forward
 
     def _inference(self, patches: Patches) -> None:
         """Inference mode as `no_grad`: inside the real one operations are not taken apart."""

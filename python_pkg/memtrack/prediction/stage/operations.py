@@ -27,12 +27,13 @@ from memtrack.prediction.stage.claims import (
     Claim,
     Depth,
     claim_of,
+    indexed,
     is_meta,
     real_device,
     set_claim,
 )
 from memtrack.prediction.stage.facts import FACTORY, IN_PLACE, PURE, VIEW, OperationFacts
-from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, remember
+from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, quiet, remember
 from memtrack.prediction.stage.outside import Outside
 from memtrack.prediction.stage.remembered import NotDescribable, described, key_of, made
 from memtrack.prediction.stage.shapes import Shapes
@@ -142,9 +143,10 @@ class Operations(TorchDispatchMode):
     ) -> Any:
         """Run an operation some of whose tensors are real, or not of this prediction."""
         if facts.writes:
-            for place in facts.writes:
-                for one in tensors_in(args[place : place + 1], NOTHING):
-                    self.outside.check_written(one, facts.title)
+            given = [args[place] for place in facts.writes if place < len(args)]
+            given += [kwargs[name] for name in facts.written_names if name in kwargs]
+            for one in tensors_in(given, NOTHING):
+                self.outside.check_written(one, facts.title)
         keeps_scalars = any(is_meta(one) for one in tensors)
         taken = {id(one): self.outside.taken_in(one, facts.title, keeps_scalars) for one in tensors}
 
@@ -171,6 +173,8 @@ class Operations(TorchDispatchMode):
         claims: list[Claim],
     ) -> Any:
         device = self._recent = self._device_of(facts, tensors, claims)
+        if facts.takes_device and any(type(one) is torch.device for one in args):
+            raise refused(facts.title, text("it is not modelled"))
         meta_kwargs = kwargs
         if facts.takes_device and kwargs:
             device, meta_kwargs = self._redirected(kwargs, device)
@@ -295,7 +299,7 @@ class Operations(TorchDispatchMode):
         """Return the device that an explicit `device=` claims, and arguments for meta."""
         asked = kwargs.get("device")
         if asked is not None:
-            device = CPU if asked.type == "cpu" else self.destination or device
+            device = self._meant(asked, device)
         elif self.destination is not None:
             device = self.destination
         changed = {**kwargs, "device": META} if asked is not None else dict(kwargs)
@@ -303,14 +307,24 @@ class Operations(TorchDispatchMode):
             changed["pin_memory"] = False
         return device, changed
 
+    def _meant(self, asked: torch.device, otherwise: torch.device) -> torch.device:
+        """Return the device claimed by what is made on `asked`.
+
+        Meta stands for the device swapped above, else C++ asks for where its tensors are.
+        """
+        if asked.type == "cpu":
+            return CPU
+        if asked.type == "meta":
+            return self.destination or otherwise
+        return indexed(asked)
+
     # tensors from nothing
 
     def _make(
         self, facts: OperationFacts, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         asked = kwargs.get("device")
-        is_host = asked is None or asked.type == "cpu"
-        device = CPU if is_host else self.destination or self._recent
+        device = CPU if asked is None else self._meant(asked, self._recent)
         meta_kwargs = {**kwargs, "device": META}
         meta_kwargs.pop("pin_memory", None)
         outputs = self._outputs_of_factory(facts, op, args, meta_kwargs, device)
@@ -388,7 +402,8 @@ class Operations(TorchDispatchMode):
         twin = torch.empty_strided(given.size(), given.stride(), dtype=given.dtype, device=META)
         claim = Claim(CPU)
         set_claim(twin, claim)
-        remember(twin, claim, given.clone() if given.numel() <= MAX_ELEMENTS else given)
+        with quiet():
+            remember(twin, claim, given.clone() if given.numel() <= MAX_ELEMENTS else given)
         return twin
 
     def _ignore(self, op: Any, args: Any, kwargs: Any) -> Any:

@@ -17,7 +17,7 @@ from memtrack.prediction.stage.claims import (
     real_device,
     set_claim,
 )
-from memtrack.prediction.stage.known import MAX_ELEMENTS
+from memtrack.prediction.stage.known import MAX_ELEMENTS, quiet
 
 _BUILD = text("Make models, optimizers and tensors inside the function that is predicted.")
 
@@ -61,7 +61,8 @@ class Outside:
         if is_meta(tensor):
             return Claim(META)
         claim = Claim(CPU)
-        claim.value = tensor.detach().reshape(1)
+        with quiet():
+            claim.value = tensor.detach().reshape(1)
         return claim
 
     def check_written(self, tensor: torch.Tensor, operation: str) -> None:
@@ -75,11 +76,11 @@ class Outside:
 
 
 def _twin(tensor: torch.Tensor) -> torch.Tensor:
-    count = tensor.untyped_storage().nbytes() // max(tensor.element_size(), 1)
-    twin = torch.empty(count, dtype=tensor.dtype, device=META)
-    claim = Claim(CPU)
-    claim.outside = True
-    if count <= MAX_ELEMENTS:
-        claim.value = tensor.detach().as_strided((count,), (1,), 0).clone()
-    set_claim(twin, claim)
+    with quiet():
+        count = tensor.untyped_storage().nbytes() // max(tensor.element_size(), 1)
+        twin = torch.empty(count, dtype=tensor.dtype, device=META)
+        claim = Claim(CPU)
+        if count <= MAX_ELEMENTS:
+            claim.value = tensor.detach().as_strided((count,), (1,), 0).clone()
+        set_claim(twin, claim)
     return twin

@@ -12,6 +12,13 @@ import torch
 from torch.utils import _device as default_device
 
 _DEVICES = ("cpu", "cuda")
+_ASKING_MODULES = (
+    "transformers.utils.import_utils",
+    "accelerate.utils.imports",
+    "diffusers.utils.import_utils",
+    "torch.utils._triton",
+)
+_ASKING_WORDS = ("cuda", "gpu", "bf16", "tf32", "fp16", "accelerator", "triton", "flash")
 
 
 class Session:
@@ -25,6 +32,7 @@ class Session:
         self._grad()
         self._autocast()
         self._default_device()
+        self._cached_answers()
 
     def restore(self) -> None:
         """Put everything back, last noted first; the first failure is raised when all is done."""
@@ -125,5 +133,20 @@ class Session:
 
         self._undo.append(put_back)
 
+    def _cached_answers(self) -> None:
+        """Libraries remember whether there is a GPU: each time is a fresh question."""
+        self._undo.append(forget_answers)
+        forget_answers()
+
     def _note(self, put: Callable[[Any], Any], value: Any) -> None:
         self._undo.append(lambda: put(value))
+
+
+def forget_answers() -> None:
+    """Clear what libraries have remembered of the devices that are there."""
+    for name in _ASKING_MODULES:
+        module = sys.modules.get(name)
+        for attribute, value in list(vars(module).items()) if module is not None else ():
+            clear = getattr(value, "cache_clear", None)
+            if clear is not None and any(word in attribute for word in _ASKING_WORDS):
+                clear()

@@ -83,3 +83,12 @@ class FakeGraph:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise refused("torch.cuda.CUDAGraph", text("graphs are not modelled"))
+
+
+class Runtime:
+    """Stands for `torch.cuda.cudart()`: every function succeeds and does nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: 0
