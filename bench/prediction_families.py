@@ -201,7 +201,7 @@ def gan_program(options: Options, batch: int) -> Build:
 
 FAMILIES: Mapping[str, Model] = {
     "convnext-tiny": Model(_convnext, pictures(224), 32, (*PLAIN, "channels-last+bf16")),
-    "swin-tiny": Model(_swin, pictures(224), 32, PLAIN + ("adamw-fused",)),
+    "swin-tiny": Model(_swin, pictures(224), 32, (*PLAIN, "adamw-fused")),
     "whisper-base": Model(_whisper, _speech, 8, LANGUAGE),
     "mixtral-small": Model(_mixtral, words(32000, 512), 4, LANGUAGE),
     "gemma-vocabulary": Model(_gemma, words(256000, 512), 4, LANGUAGE),
@@ -209,7 +209,7 @@ FAMILIES: Mapping[str, Model] = {
     "llama-lora": Model(_lora_llama, words(32000, 1024), 2, LANGUAGE),
     "unet": Model(lambda _: networks.UNet(), _noised, 8, PLAIN),
     "lstm-words": Model(
-        lambda _: networks.LstmWords(), words(33000, 128), 32, PLAIN + ("sgd-momentum",)
+        lambda _: networks.LstmWords(), words(33000, 128), 32, (*PLAIN, "sgd-momentum")
     ),
     "gru-seq2seq": Model(lambda _: networks.GruPair(), _pair(16000, 48, 48), 32, PLAIN),
     "nn-transformer": Model(lambda _: networks.Translator(), _pair(16000, 128, 128), 16, PLAIN),

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional as F  # noqa: N812 - its name everywhere
 from torch.utils.checkpoint import checkpoint
 
 Losses = dict[str, torch.Tensor]
