@@ -2,6 +2,9 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { diagnosisPlugin } from './plugins/diagnosis';
+import { gpuMonitorPlugin } from './plugins/gpumonitor';
+import { gpuPanelPlugin } from './plugins/gpupanel';
+import { gpuStatusPlugin } from './plugins/gpustatus';
 import { liveReportsPlugin } from './plugins/livereports';
 import { preferencesPlugin } from './plugins/preferences';
 import { reportPlugin } from './plugins/report';
@@ -10,6 +13,9 @@ import { widgetsPlugin } from './plugins/widgets';
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
   diagnosisPlugin,
+  gpuMonitorPlugin,
+  gpuPanelPlugin,
+  gpuStatusPlugin,
   liveReportsPlugin,
   preferencesPlugin,
   reportPlugin,

@@ -1,6 +1,7 @@
 // What other plugins may ask for.
 import { Token } from '@lumino/coreutils';
 
+import type { IGpuMonitor as GpuMonitor } from './model/gpus/monitor';
 import type { ILiveReports as LiveReports } from './model/live';
 import type { Preferences } from './model/preferences';
 
@@ -21,3 +22,12 @@ export const IReportPreferences = new Token<Preferences>(
 
 /** The type of the service behind the token. */
 export type IReportPreferences = Preferences;
+
+/** The GPUs of the server and what the kernels of this page hold on them. */
+export const IGpuMonitor = new Token<GpuMonitor>(
+  'memtrack:IGpuMonitor',
+  'The GPUs of the server and the memory of this page’s kernels, up to date while somebody looks.'
+);
+
+/** The type of the service behind the token. */
+export type IGpuMonitor = GpuMonitor;

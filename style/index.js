@@ -7,3 +7,4 @@ import './layers.css';
 import './columnmenu.css';
 import './diagnosis.css';
 import './remedies.css';
+import './gpus.css';

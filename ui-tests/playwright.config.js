@@ -11,6 +11,7 @@ const base = require('@jupyterlab/galata/lib/playwright-config');
 process.env.MEMTRACK_CHROMIUM ??= findChromium();
 process.env.MEMTRACK_TEST_PORT ??= findFreePort();
 process.env.MEMTRACK_TEST_HOME ??= fs.mkdtempSync(path.join(os.tmpdir(), 'memtrack-ui-tests-'));
+process.env.MEMTRACK_TEST_FAULTS ??= path.join(process.env.MEMTRACK_TEST_HOME, 'faults.json');
 
 const url = `http://localhost:${process.env.MEMTRACK_TEST_PORT}`;
 const home = process.env.MEMTRACK_TEST_HOME;
