@@ -76,8 +76,8 @@ class Server:
 
 
 @contextmanager
-def running_server() -> Iterator[Server]:
-    """Start a server that reads nothing of the user's, and end it."""
+def running_server(*more: str) -> Iterator[Server]:
+    """Start a server that reads nothing of the user's, with more options, and end it."""
     with socket.socket() as free, tempfile.TemporaryDirectory() as home:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -90,6 +90,7 @@ def running_server() -> Iterator[Server]:
             *(f"--port={port}", "--ip=127.0.0.1", f"--IdentityProvider.token={TOKEN}"),
             *("--ServerApp.base_url=/live/", f"--ServerApp.root_dir={home}"),
             "--ServerApp.jpserver_extensions={'memtrack': True}",
+            *more,
         ]
         process = subprocess.Popen(command, env=environ)
         server = Server(port, process, Path(home) / "RUNTIME_DIR")
@@ -262,7 +263,7 @@ def anonymous(state: dict[str, Any]) -> dict[str, Any]:
     for device in state["devices"]:
         device["uuid"] = f"GPU-{device['index']}"
         for process in device["processes"]:
-            process["user"] = process["started"] = None
+            process["user"] = process["started"] = process["notebook"] = None
             process["command"] = (process["command"] or "").split("/")[-1][:60]
     return state
 

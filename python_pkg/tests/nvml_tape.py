@@ -5,6 +5,7 @@ number of an error, as far as it differs from the tick before. Handles are names
 """
 
 import json
+from collections import deque
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -104,7 +105,7 @@ class TapedNvml:
         assert self.tape["schema"] == SCHEMA
         self._numbers = {}
         self.refusals = {}
-        self.asked = []
+        self.asked = deque(maxlen=1000)
         self._at = -1
         self._answers = {}
         self.go(0)

@@ -36,10 +36,10 @@ FIRST_MADE = 4_000_001
 class ReplayedDevices:
     """A `DeviceSource` that answers from a tape, one tick a look."""
 
-    def __init__(self):
-        self.nvml = TapedNvml(tape())
+    def __init__(self, played=None, system=None):
+        self.nvml = TapedNvml(played or tape())
         self.source = NvmlSource(self.nvml, clock=self._clock)
-        self.system = PartlyMadeSystem(self.nvml.pids())
+        self.system = system or PartlyMadeSystem(self.nvml.pids())
         self.processes = WatchedProcesses(
             self.system, holds=self.system.holds, computing_here=frozenset, clock=self._clock
         )
@@ -55,6 +55,8 @@ class ReplayedDevices:
         faults = read_faults()
         if faults != self._faults:
             # Fault or mending is seen at once, not when the next attempt is due.
+            if "nvmlInit" in {**self._faults.get("refuse", {}), **faults.get("refuse", {})}:
+                self.source.close()
             self._faults = faults
             self._skipped_s += 60
         time.sleep(faults.get("hang_s", 0))

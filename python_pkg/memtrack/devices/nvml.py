@@ -17,6 +17,8 @@ UNKNOWN = -1
 """Bytes the driver does not tell."""
 
 _ERROR = "NVML_ERROR_"
+_OLDER = ("function_not_found", "not_supported", "invalid_argument", "argument_version_mismatch")
+"""How a driver refuses a question it does not know in this form."""
 _ON = 1
 _KINDS = ("Compute", "Graphics", "MPSCompute")
 _VERSIONS = ("_v3", "_v2", "")
@@ -127,9 +129,14 @@ class Nvml:
 
     def memory(self, device: Device) -> DriverMemory:
         """Return the memory of a device, all processes together."""
-        with contextlib.suppress(DriverError, AttributeError):
+        try:
             found = self.ask("nvmlDeviceGetMemoryInfo", device.handle, self._library.nvmlMemory_v2)
             return DriverMemory(found.total, found.reserved, found.used, found.free)
+        except AttributeError:  # an older `nvidia-ml-py`
+            pass
+        except DriverError as error:
+            if error.reason not in _OLDER:
+                raise
         found = self.ask("nvmlDeviceGetMemoryInfo", device.handle)
         return DriverMemory(found.total, UNKNOWN, found.used, found.free)
 

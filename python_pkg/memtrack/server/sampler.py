@@ -150,6 +150,7 @@ class Sampler:
                 watcher.offer(state)
 
     async def _look(self) -> str:
+        began = self._clock()
         kernels = await self._kernels.look()
         loop = asyncio.get_running_loop()
         if self._pending is None:
@@ -165,7 +166,7 @@ class Sampler:
                 replace(one, refusal=NO_ANSWER, processes=None) for one in self._last.devices
             ]
             self._state = self._told(Readings(devices, NO_ANSWER), kernels)
-        self._looked_at = self._clock()
+        self._looked_at = began
         return self._state
 
     def _told(self, look: Readings, kernels: Mapping[int, KernelFact]) -> str:
