@@ -50,12 +50,20 @@ export class OwnFigures {
     const figure = (bytes: number): string => bytesIn(model.settings.units, bytes);
     const lines = devices.map(({ index, allocated, reserved, peak, context }) => [
       trans.__('GPU %1', index),
-      trans.__(
-        '%1 tensors, %2 allocator cache, peak %3',
-        figure(allocated),
-        figure(reserved - allocated),
-        figure(peak)
-      ) + (context === undefined ? '' : trans.__(', %1 CUDA context', figure(context)))
+      context === undefined
+        ? trans.__(
+            '%1 tensors, %2 allocator cache, peak %3',
+            figure(allocated),
+            figure(reserved - allocated),
+            figure(peak)
+          )
+        : trans.__(
+            '%1 tensors, %2 allocator cache, %3 CUDA context, peak %4',
+            figure(allocated),
+            figure(reserved - allocated),
+            figure(context),
+            figure(peak)
+          )
     ]);
     const shown = JSON.stringify(lines);
     if (shown !== this._shown) {
