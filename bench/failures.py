@@ -27,7 +27,7 @@ from memtrack.readers.torch_snapshot import read_snapshot
 TRUTHS = {
     "absurd_shape": "integer_overflow_or_garbage_size",
     "backward_peak": "capacity",
-    "cpu_allocator": "host_ram_exhausted",
+    "cpu_allocator": "integer_overflow_or_garbage_size",  # it asks for 2^50 bytes
     "device_assert": "not_oom_bad_index_or_int32",
     "dynamic_shapes": "fragmentation",
     "embedding_assert": "not_oom_bad_index_or_int32",

@@ -39,7 +39,8 @@ def fragmented(now: Situation) -> Cause | None:
     enough = served.free >= 1.25 * served.rounded
     confidence = 0.9 if share >= CLEAR_SHARE and enough else 0.75
     if share < CLEAR_SHARE:
-        confidence = 0.5 if share >= SMALL_SHARE else 0.35
+        for_another = served.free >= 2 * served.rounded
+        confidence = 0.5 if share >= SMALL_SHARE and for_another else 0.35
     pool = _pool(now, served)
     if pool is not None and pool.splinters < served.rounded:
         confidence = min(confidence, GIVEN_BACK)

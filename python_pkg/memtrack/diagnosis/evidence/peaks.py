@@ -16,6 +16,7 @@ from memtrack.units import GIB, format_bytes, format_percent
 
 FULL = 0.75
 """Of the room in use by tensors: beyond it, the room itself is the matter."""
+NEARLY = 0.9
 LITTLE = 0.2
 """Of a device in use by tensors: below it, with the rest not this process's, it is not the matter."""
 USUAL_BESIDE = GIB
@@ -94,7 +95,9 @@ def _how_sure(now: Situation, most: int | None) -> float | None:
     if now.needed > most:
         return 0.1 if now.needed > TOO_MANY_TIMES * most else 0.3
     if now.allocated + now.needed <= most and not short:
-        return 0.2 if now.allocated else None
+        # Perfectly ordered, it would have been the last request or nearly so.
+        nearly = now.allocated >= NEARLY * most
+        return 0.5 if nearly else 0.2 if now.allocated else None
     if now.allocated >= FULL * most:
         return 0.9 if short else 0.8
     return 0.65 if now.allocated >= most // 2 else 0.4
