@@ -36,6 +36,7 @@ PYTHON_ORDER = (
     "history",
     "exports",
     "reports",
+    "planning",
     "api",
 )
 # The doors import every room above, and of each other only what is written here.
@@ -48,7 +49,7 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
     "integrations": ("notebook", "widgets"),
 }
 # Arrows that exist only while a function runs: a recording that a notebook shows has a live view.
-PYTHON_LATE: dict[str, tuple[str, ...]] = {"api": ("widgets",)}
+PYTHON_LATE: dict[str, tuple[str, ...]] = {"api": ("widgets",), "planning": ("widgets",)}
 # The front of the package hands out names on demand; when it is imported, it takes base alone.
 PYTHON_FRONT = ("__init__", "_jupyter")
 # `python -m memtrack` is the command line and nothing else.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from memtrack.api import Recording, advise, explain, open, track  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.planning import plan, plan_kv, plan_loading
     from memtrack.scripts.hooks import install, uninstall
 
 __all__ = [
@@ -43,12 +44,16 @@ __all__ = [
     "install",
     "load_ipython_extension",
     "open",
+    "plan",
+    "plan_kv",
+    "plan_loading",
     "track",
     "uninstall",
     "unload_ipython_extension",
 ]
 
 _LAZY = ("Recording", "advise", "explain", "open", "track")
+_LAZY_PLANNING = ("plan", "plan_kv", "plan_loading")
 _LAZY_SCRIPTS = ("install", "uninstall")
 
 
@@ -70,10 +75,12 @@ def __getattr__(name: str) -> Any:
     """Load the API at its first use, so that `import memtrack` stays cheap."""
     if name in _LAZY_SCRIPTS:
         return getattr(import_module("memtrack.scripts.hooks"), name)
+    if name in _LAZY_PLANNING:
+        return getattr(import_module("memtrack.planning"), name)
     if name not in _LAZY:
         raise AttributeError(f"module 'memtrack' has no attribute {name!r}")
     return getattr(import_module("memtrack.api"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_LAZY_SCRIPTS})
+    return sorted({*globals(), *_LAZY, *_LAZY_PLANNING, *_LAZY_SCRIPTS})

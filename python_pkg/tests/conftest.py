@@ -18,6 +18,7 @@ _NEEDED = {
         "analysis",
         "diagnosis/test_reading_properties.py",
         "exports",
+        "planners/test_ledger.py",
         "recording",
         "reports",
         "readers",

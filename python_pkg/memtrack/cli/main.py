@@ -100,7 +100,7 @@ def _run(arguments: list[str], language: str) -> int:
 
 
 def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
-    from memtrack.cli import advise_file, explain_file, open_file, summary_file
+    from memtrack.cli import advise_file, explain_file, open_file, plan_words, summary_file
 
     purpose = text("Shows where the memory of a PyTorch run went: by layer, phase and cause.")
     parser = _Parser(prog="memtrack", description=purpose.render(language))
@@ -110,11 +110,13 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     summary_file.add_arguments(commands, language)
     explain_file.add_arguments(commands, language)
     advise_file.add_arguments(commands, language)
+    plan_words.add_arguments(commands, language)
     run_script.add_arguments(commands, language)
     known: dict[str, _Run] = {
         "open": open_file.run,
         "summary": summary_file.run,
         "explain": explain_file.run,
         "advise": advise_file.run,
+        "plan": plan_words.run,
     }
     return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}

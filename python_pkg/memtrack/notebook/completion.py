@@ -7,6 +7,7 @@ from typing import Any
 from memtrack.diagnosis.usernames import user_variables
 from memtrack.notebook.advice import ADVISE_OPTIONS
 from memtrack.notebook.giveback import FREE_OPTIONS
+from memtrack.notebook.planner import complete_plan
 from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 
 _KEYS = ("%memtrack", "%%memtrack")
@@ -18,6 +19,8 @@ def complete(shell: Any, event: Any) -> list[str]:
     starting_word = not event.line.endswith((" ", "\t"))
     done = before[1:-1] if starting_word and len(before) > 1 else before[1:]
     word = before[-1] if starting_word and len(before) > 1 else ""
+    if done and done[0] == "plan" and before[0] == "%memtrack":
+        return complete_plan(done[1:], word)
     if word.startswith("-"):
         if done and done[0] == "free":
             return [option for option in FREE_OPTIONS if option not in done]

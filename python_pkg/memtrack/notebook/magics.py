@@ -50,10 +50,12 @@ from memtrack.notebook.grammar import (
 from memtrack.notebook.help import help_text
 from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
+from memtrack.notebook.planner import plan_for
 from memtrack.notebook.subjects import error_or_text, recording_named
 from memtrack.notebook.targets import find_target
 from memtrack.notebook.usage import UsageTarget
 from memtrack.notebook.watch import Watch, failure_of
+from memtrack.planning import Plan as NumbersPlan
 from memtrack.reports.advice import Remedies
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.explanation import Explanation
@@ -100,7 +102,7 @@ class MemtrackMagics(Magics):
     @line_cell_magic
     def memtrack(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
-    ) -> Recording | Summary | Explanation | Remedies | None:
+    ) -> Recording | Summary | Explanation | Remedies | NumbersPlan | None:
         """Answer one line or cell; the help made from the table of words replaces this."""
         try:
             return self._answer(line, cell, local_ns)
@@ -141,12 +143,14 @@ class MemtrackMagics(Magics):
 
     def _answer(
         self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
-    ) -> Recording | Summary | Explanation | Remedies | None:
+    ) -> Recording | Summary | Explanation | Remedies | NumbersPlan | None:
         request = parse_line(line) if cell is None else parse_cell(line)
         if isinstance(request, Command) and request.name == "explain":
             return self._explain(request.argument, self._names(local_ns))
         if isinstance(request, Command) and request.name == "advise":
             return self._advise(request.argument, self._names(local_ns))
+        if isinstance(request, Command) and request.name == "plan":
+            return plan_for(request.argument, self._names(local_ns), self._language())
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
         if isinstance(request, ShowLatest):

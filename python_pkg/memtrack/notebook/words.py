@@ -57,6 +57,11 @@ SUB_COMMANDS = {
             "[NAME] [--budget SIZE]",
             text("what would help in the latest recording, and how much"),
         ),
+        SubCommand(
+            "plan",
+            "[7B | kv CONFIG | loading 7B] [OPTION …]",
+            text("what training, generation or loading needs, without code"),
+        ),
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
         SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),
