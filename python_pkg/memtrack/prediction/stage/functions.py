@@ -96,6 +96,8 @@ class Functions(TorchFunctionMode):
         name = self._names.get(func)
         if name is None:
             name = self._name(func)
+        if name and args and type(args[0]) is torch.Tensor:
+            self._note_device(args[0])
         if name in FROM_PYTHON:
             args = self._with_values(name, args)
         own = _OURS.get(name)
@@ -116,6 +118,12 @@ class Functions(TorchFunctionMode):
             raise
 
     # devices
+
+    def _note_device(self, tensor: torch.Tensor) -> None:
+        with torch._C.DisableTorchFunction():
+            claim = claim_of(tensor)
+        if claim is not None:
+            self._operations.recent = claim.device
 
     def _make(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if func.__name__ in _REFUSED:

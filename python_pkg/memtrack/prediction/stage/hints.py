@@ -6,6 +6,7 @@ depends on it; none changes what an operation allocates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -85,7 +86,17 @@ def _same(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
     claim.density, claim.bound = source.density, source.bound
 
 
+def _asks_whether_finite(args: tuple[Any, ...]) -> bool:
+    """Tell whether a comparison is with the tensor itself or with infinity: `isnan`, `isinf`."""
+    if len(args) < 2:
+        return False
+    return args[0] is args[1] or (isinstance(args[1], float) and math.isinf(args[1]))
+
+
 def _is_nonzero(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
+    if _asks_whether_finite(args):
+        claim.uniform = torch.tensor(args[0] is not args[1])
+        return
     source = claim_of(args[0])
     other = args[1] if len(args) > 1 else 0
     if source is not None and isinstance(other, (int, float)) and other == 0:
@@ -95,6 +106,9 @@ def _is_nonzero(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> No
 
 def _is_equal(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
     """An index below E is equal to a number, or to one of the numbers below E, once in E times."""
+    if _asks_whether_finite(args):
+        claim.uniform = torch.tensor(args[0] is args[1])
+        return
     for one in args:
         source = claim_of(one) if isinstance(one, torch.Tensor) else None
         if source is not None and source.bound and source.bound > 0:

@@ -67,7 +67,8 @@ class Operations(TorchDispatchMode):
         self._shapes = Shapes(self, assumptions)
         self._facts: dict[Any, OperationFacts] = {}
         self._remembered: dict[Any, Any] = {}
-        self._recent = CPU
+        self.recent = CPU
+        """The device in use: C++ makes tensors on meta for "where my arguments are"."""
         self.destination: torch.device | None = None
         """The device that the next tensor made on "meta" claims; set where a device is swapped."""
         self.on_effects: Callable[[Any, Effects, torch.device], None] = lambda op, effects, on: None
@@ -172,12 +173,13 @@ class Operations(TorchDispatchMode):
         tensors: list[Tensor],
         claims: list[Claim],
     ) -> Any:
-        device = self._recent = self._device_of(facts, tensors, claims)
+        device = self._device_of(facts, tensors, claims)
         if facts.takes_device and any(type(one) is torch.device for one in args):
             raise refused(facts.title, text("it is not modelled"))
         meta_kwargs = kwargs
         if facts.takes_device and kwargs:
             device, meta_kwargs = self._redirected(kwargs, device)
+        self.recent = device
         outputs = self._outputs(facts, op, args, meta_kwargs, tensors, device)
         if facts.kind is IN_PLACE:
             update(facts, op, args, kwargs, claims)
@@ -324,7 +326,7 @@ class Operations(TorchDispatchMode):
         self, facts: OperationFacts, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         asked = kwargs.get("device")
-        device = CPU if asked is None else self._meant(asked, self._recent)
+        device = CPU if asked is None else self._meant(asked, self.recent)
         meta_kwargs = {**kwargs, "device": META}
         meta_kwargs.pop("pin_memory", None)
         outputs = self._outputs_of_factory(facts, op, args, meta_kwargs, device)

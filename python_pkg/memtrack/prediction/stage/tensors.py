@@ -227,8 +227,10 @@ class TensorFace:
         def deepcopy(tensor: Tensor, memo: dict[int, Any]) -> Any:
             with _quiet():
                 is_real = claim_of(tensor) is None
-            if is_real:
+            if is_real and tensor.requires_grad:
                 return original(tensor, memo)
+            if is_real:
+                tensor = self._operations.outside.taken_in(tensor.detach(), "deepcopy")
             if id(tensor) in memo:
                 return memo[id(tensor)]
             if not tensor.is_leaf:
