@@ -139,7 +139,8 @@ def write(path: Path, tape: dict[str, object]) -> None:
     text = _UUID.sub(lambda match: f"{match[1]}-{other_uuid(match[0])}", text)
     personal = {os.uname().nodename, getpass.getuser()}
     for value in values(tape):
-        assert "/" not in value and value not in personal, f"a name of this machine: {value}"
+        plain = value == SCHEMA or "/" not in value
+        assert plain and value not in personal, f"a name of this machine: {value}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace('},{"nvml', '},\n{"nvml') + "\n")
     print(f"{path}: {path.stat().st_size} bytes")
