@@ -1,0 +1,299 @@
+"""Every run kept in one place: added when it has ended, found again by number, name or baseline.
+
+A run is added in one transaction; its full recording is a file beside the database, written before. So
+a kill at any moment leaves every run that was added, and at worst a file without a run, which the next
+one that is added takes away.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from memtrack.comparison.view import RunView, view_of
+from memtrack.errors import UnavailableError, UsageError
+from memtrack.history.database import Database
+from memtrack.history.files import FOLDER, Limits, remove_file, too_many, write_file
+from memtrack.history.packing import packed, unpacked
+from memtrack.history.run import Run, RunFacts, run_of, values_of
+from memtrack.i18n import text
+from memtrack.recording import RecordingData, load_recording
+
+FILE = "history.db"
+FOLDER_NAME = ".memtrack"
+VARIABLE = "MEMTRACK_HISTORY"
+LAST, BASELINE = "last", "baseline"
+MOST_DIGITS = 18
+UNDO_S = 30 * 24 * 3600.0
+"""Seconds for which a deleted run can be brought back."""
+_ORPHAN_S = 24 * 3600.0
+_NAME = re.compile(r"[^\W\d][\w .+-]{0,79}")
+
+
+def history_folder(beside: Path | None = None) -> Path:
+    """Return where the history is: `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or script."""
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen:
+        return Path(chosen).expanduser()
+    return (beside or Path.cwd()) / FOLDER_NAME
+
+
+class History:
+    """The history in one folder. Close it, or use it as a context."""
+
+    def __init__(self, folder: Path, *, create: bool = True, limits: Limits | None = None) -> None:
+        """Open the history of a folder; with `create` make it.
+
+        Raises UnavailableError, UnreadableFile or NewerFormat as `Database` does, and UnavailableError
+        where there is none and none is to be made.
+        """
+        self.folder = folder
+        self._limits = limits or Limits()
+        if not create and not (folder / FILE).is_file():
+            raise UnavailableError(
+                text("There is no history in {folder} yet.", folder=folder),
+                text("It begins with the first recording that ends."),
+            )
+        self._database = Database(folder / FILE, create=create)
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def add(self, data: RecordingData, facts: RunFacts = RunFacts(), *, file: bool = True) -> Run:  # noqa: B008
+        """Add a recording that has ended and return its run; one that is there already stays as it is.
+
+        With `file` the whole recording is kept too, within the limits; where it cannot be written the
+        run is added without.
+        """
+        view = view_of(data)
+        values = values_of(view, facts, time.time())
+        name, size = "", 0
+        if file and self._database.writable:
+            with suppress(OSError):
+                name, size = write_file(self.folder, data)
+        values |= {"file": name, "file_bytes": size}
+        columns = ", ".join(values)
+        marks = ", ".join(f":{column}" for column in values)
+        with self._database.writing() as connection:
+            connection.execute(
+                f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({marks})",  # noqa: S608 - our own names
+                values,
+            )
+            row = connection.execute(
+                "SELECT id FROM runs WHERE identifier = ?", (view.identifier,)
+            ).fetchone()
+            connection.execute(
+                "INSERT OR IGNORE INTO views VALUES (?, ?)", (row["id"], packed(view))
+            )
+            gone = self._over_limits(connection, row["id"]) + self._past_undo(connection)
+        for one in gone:
+            remove_file(self.folder, one)
+        self._remove_orphans()
+        return self.run(row["id"])
+
+    def runs(self, *, search: str = "", deleted: bool = False, limit: int = -1) -> Sequence[Run]:
+        """Return the runs, newest first; of all that holds `search` in label, name, notebook, note, tag."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM runs WHERE (deleted IS NOT NULL) = ? ORDER BY id DESC LIMIT ?",
+                (int(deleted), limit if not search else -1),
+            ).fetchall()
+            tags = self._tags(connection)
+        found = [run_of(row, tags.get(row["id"], ())) for row in rows]
+        if search:
+            wanted = search.casefold()
+            found = [one for one in found if wanted in _words_of(one)]
+        return found if limit < 0 else found[:limit]
+
+    def run(self, which: int | str) -> Run:
+        """Return a run by number, name, `last`, `baseline` or the beginning of its identifier.
+
+        Raises UsageError for none, with the closest name.
+        """
+        with self._database.reading() as connection:
+            row = self._row(connection, which)
+            if row is None:
+                raise self._unknown(connection, str(which))
+            return run_of(row, self._tags(connection, row["id"]).get(row["id"], ()))
+
+    def view(self, run: Run) -> RunView:
+        """Return what a run is compared by."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT view FROM views WHERE run = ?", (run.id,)).fetchone()
+        if row is None:
+            raise UnavailableError(text("Nothing but its row is kept of run {run}.", run=run.id))
+        return unpacked(row["view"])
+
+    def data(self, run: Run) -> RecordingData:
+        """Return the full recording of a run; raises UnavailableError where it is not kept any more."""
+        path = self.folder / run.file
+        if not run.file or not path.is_file():
+            raise UnavailableError(
+                text("The full recording of run {run} is not kept any more.", run=run.id),
+                text("Pin or name a run to keep its recording."),
+            )
+        return load_recording(path)
+
+    def name(self, run: Run, name: str) -> Run:
+        """Call a run `name`, "" for nothing; raises UsageError for a name that is taken or is none."""
+        name = name.strip()
+        if name and (not _NAME.fullmatch(name) or name.casefold() in (LAST, BASELINE)):
+            raise UsageError(
+                text("'{name}' cannot be the name of a run.", name=name),
+                text("A name begins with a letter and has at most 80 letters, digits and ._+-"),
+            )
+        with self._database.writing() as connection:
+            other = connection.execute(
+                "SELECT id FROM runs WHERE name = ? AND id != ?", (name, run.id)
+            ).fetchone()
+            if name and other is not None:
+                raise UsageError(
+                    text("Run {run} is called '{name}' already.", run=other["id"], name=name),
+                    text("Choose another name."),
+                )
+            connection.execute("UPDATE runs SET name = ? WHERE id = ?", (name or None, run.id))
+        return self.run(run.id)
+
+    def make_baseline(self, run: Run) -> Run:
+        """Make a run the one that others of the same label are compared with."""
+        with self._database.writing() as connection:
+            connection.execute("UPDATE runs SET baseline = 0 WHERE label = ?", (run.label,))
+            connection.execute("UPDATE runs SET baseline = 1 WHERE id = ?", (run.id,))
+        return self.run(run.id)
+
+    def baseline_for(self, run: Run) -> Run | None:
+        """Return the baseline that a run is compared with: of its label, else the newest of any."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT * FROM runs WHERE baseline = 1 AND deleted IS NULL AND id != ?"
+                " ORDER BY label = ? DESC, id DESC LIMIT 1",
+                (run.id, run.label),
+            ).fetchone()
+        return None if row is None else run_of(row, ())
+
+    def pin(self, run: Run, pinned: bool = True) -> Run:
+        """Keep a run's recording whatever the limits say, or no more."""
+        return self._set(run, pinned=int(pinned))
+
+    def note(self, run: Run, words: str) -> Run:
+        """Write a note to a run, in place of the one it had."""
+        return self._set(run, note=words[:10_000])
+
+    def tag(self, run: Run, tags: Iterable[str]) -> Run:
+        """Give a run these tags and no others."""
+        wanted = {one.strip()[:80] for one in tags if one.strip()}
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM tags WHERE run = ?", (run.id,))
+            connection.executemany(
+                "INSERT INTO tags VALUES (?, ?)", [(run.id, one) for one in sorted(wanted)]
+            )
+        return self.run(run.id)
+
+    def delete(self, run: Run) -> None:
+        """Take a run out of the history; `restore` brings it back within 30 days."""
+        self._set(run, deleted=time.time())
+
+    def restore(self, run: Run) -> Run:
+        """Bring a deleted run back."""
+        return self._set(run, deleted=None)
+
+    def _set(self, run: Run, **values: Any) -> Run:
+        ((column, value),) = values.items()
+        with self._database.writing() as connection:
+            connection.execute(
+                f"UPDATE runs SET {column} = ? WHERE id = ?",  # noqa: S608 - our own name
+                (value, run.id),
+            )
+            row = connection.execute("SELECT * FROM runs WHERE id = ?", (run.id,)).fetchone()
+            return run_of(row, self._tags(connection, run.id).get(run.id, ()))
+
+    def _row(self, connection: Any, which: int | str) -> Any:
+        alive = "SELECT * FROM runs WHERE deleted IS NULL AND "
+        word = str(which).strip()
+        if word.isdecimal() and len(word) <= MOST_DIGITS:
+            return connection.execute(alive + "id = ?", (int(word),)).fetchone()
+        if word in (LAST, BASELINE):
+            place = "1" if word == LAST else "baseline = 1"
+            query = f"{alive}{place} ORDER BY id DESC LIMIT 1"
+            return connection.execute(query).fetchone()
+        row = connection.execute(alive + "name = ?", (word,)).fetchone()
+        if row is None and len(word) >= 6:
+            pattern = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            query = alive + "identifier LIKE ? ESCAPE '\\' ORDER BY id DESC LIMIT 1"
+            row = connection.execute(query, (pattern,)).fetchone()
+        return row
+
+    def _unknown(self, connection: Any, word: str) -> UsageError:
+        if word == BASELINE:
+            return UsageError(
+                text("There is no baseline yet."), text("%memtrack save --baseline makes one.")
+            )
+        query = "SELECT name FROM runs WHERE name IS NOT NULL AND deleted IS NULL"
+        names = [row["name"] for row in connection.execute(query)]
+        close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+        hint = (
+            text("Did you mean '{word}'?", word=close[0])
+            if close
+            else text("A run is named by its number, its name, 'last' or 'baseline'.")
+        )
+        return UsageError(
+            text("There is no run '{word}' in {folder}.", word=word, folder=self.folder), hint
+        )
+
+    def _tags(self, connection: Any, run: int | None = None) -> dict[int, list[str]]:
+        where, values = ("", ()) if run is None else (" WHERE run = ?", (run,))
+        found: dict[int, list[str]] = {}
+        for row in connection.execute(f"SELECT run, tag FROM tags{where} ORDER BY tag", values):  # noqa: S608
+            found.setdefault(row["run"], []).append(row["tag"])
+        return found
+
+    def _over_limits(self, connection: Any, newest: int) -> list[str]:
+        gone = list(too_many(connection, self._limits, newest))
+        connection.executemany(
+            "UPDATE runs SET file = '', file_bytes = 0 WHERE id = ?", [(run,) for run, _ in gone]
+        )
+        return [name for _, name in gone]
+
+    def _past_undo(self, connection: Any) -> list[str]:
+        """Take away for good what was deleted long ago."""
+        past = (time.time() - UNDO_S,)
+        files = connection.execute("SELECT file FROM runs WHERE deleted < ?", past).fetchall()
+        connection.execute("DELETE FROM runs WHERE deleted < ?", past)
+        return [row["file"] for row in files]
+
+    def _remove_orphans(self) -> None:
+        """Remove files that no run knows: of runs whose process was killed before they were added.
+
+        Only old ones: another kernel may be about to add the run of a new one.
+        """
+        with self._database.reading() as connection:
+            known = {row["file"] for row in connection.execute("SELECT file FROM runs")}
+        with suppress(OSError):
+            for path in (self.folder / FOLDER).iterdir():
+                old = path.stat().st_mtime < time.time() - _ORPHAN_S
+                if old and f"{FOLDER}/{path.name}" not in known:
+                    path.unlink(missing_ok=True)
+
+
+def _words_of(run: Run) -> str:
+    words = (run.label, run.name, run.notebook, run.note, run.device, run.commit, *run.tags)
+    return "\n".join(words).casefold()
