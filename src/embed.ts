@@ -1,8 +1,14 @@
 // The module that RequireJS loads where there is no JupyterLab: VS Code, Voila, Colab, nbclassic.
 import { embeddedServices } from './widgets/embedded';
+import { planWidgets } from './widgets/plan';
 import { reportWidgets } from './widgets/report';
 
 export { PACKAGE_NAME, PACKAGE_VERSION } from './base/version';
 
+const services = embeddedServices();
+
 /** Model and view of a live report. */
-export const { ReportModel, ReportView } = reportWidgets(embeddedServices());
+export const { ReportModel, ReportView } = reportWidgets(services);
+
+/** Model and view of a planner. */
+export const { PlanModel, PlanView } = planWidgets(services.trans);

@@ -6,6 +6,7 @@ import { gpuMonitorPlugin } from './plugins/gpumonitor';
 import { gpuPanelPlugin } from './plugins/gpupanel';
 import { gpuStatusPlugin } from './plugins/gpustatus';
 import { liveReportsPlugin } from './plugins/livereports';
+import { planPlugin } from './plugins/plan';
 import { preferencesPlugin } from './plugins/preferences';
 import { reportPlugin } from './plugins/report';
 import { versionCheckPlugin } from './plugins/versioncheck';
@@ -17,6 +18,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   gpuPanelPlugin,
   gpuStatusPlugin,
   liveReportsPlugin,
+  planPlugin,
   preferencesPlugin,
   reportPlugin,
   versionCheckPlugin,

@@ -7,4 +7,6 @@ import './layers.css';
 import './columnmenu.css';
 import './diagnosis.css';
 import './remedies.css';
+import './advice.css';
+import './planner.css';
 import './gpus.css';

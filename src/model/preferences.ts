@@ -9,7 +9,7 @@ import { AXES } from './scale';
 export const FIRST_TAB_IDS = ['layers', 'timeline', 'ledger'] as const;
 
 /** A tab of a report. */
-export type TabId = (typeof FIRST_TAB_IDS)[number] | 'lines' | 'summary';
+export type TabId = (typeof FIRST_TAB_IDS)[number] | 'lines' | 'summary' | 'advice';
 
 /** The settings of the report view. */
 export interface IPreferences {

@@ -37,8 +37,11 @@ async function registerWidgets(app: JupyterFrontEnd, services: IReportServices):
     name: PACKAGE_NAME,
     version: PACKAGE_VERSION,
     exports: async () => {
-      const { reportWidgets } = await import('../widgets/report');
-      return { ...reportWidgets(services) };
+      const [{ reportWidgets }, { planWidgets }] = await Promise.all([
+        import('../widgets/report'),
+        import('../widgets/plan')
+      ]);
+      return { ...reportWidgets(services), ...planWidgets(services.trans) };
     }
   });
 }

@@ -1,6 +1,7 @@
 // Payload JSON and its buffers to an `IReport`. Everything is checked here, so that no view has to.
 import type { BinaryBuffer } from './columns';
 import { ColumnDecoder, isStrings } from './columns';
+import { decodeAdvice } from './decodeadvice';
 import { decodeAnswers, decodeGroups, decodeText } from './decodeanswers';
 import { WireError, malformed } from './errors';
 import { Fields, asString } from './fields';
@@ -42,7 +43,8 @@ export function decodeReport(json: unknown, buffers: readonly BinaryBuffer[]): I
     marks: decodeMarks(decoder, fields.fields('marks')),
     views: fields.list('views', (view, where) =>
       decodeView(decoder, Fields.of(view, where), layers.length)
-    )
+    ),
+    advice: fields.has('advice') ? decodeAdvice(fields.fields('advice')) : undefined
   };
 }
 

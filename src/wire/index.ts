@@ -1,4 +1,5 @@
 // The one door between what arrives and what the views read.
+export type { IAdvice, IAdvisedRemedy, ICombination } from './advice';
 export type {
   IGrowth,
   ILineGroups,

@@ -3,5 +3,8 @@
 /** The MIME type of a report in an output. */
 export const MIME_TYPE = 'application/vnd.memtrack.report.v1+json';
 
+/** The MIME type of a plan in an output. */
+export const PLAN_MIME_TYPE = 'application/vnd.memtrack.plan.v1+json';
+
 /** The MIME type of the explanation of an error in an output. */
 export const DIAGNOSIS_MIME_TYPE = 'application/vnd.memtrack.diagnosis.v1+json';

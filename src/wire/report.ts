@@ -1,6 +1,7 @@
 // The report as the views read it: checked, readonly columns. The layout of the payload is written
 // down in python_pkg/memtrack/reports/payload.py. Bytes are integers exact to 2^53, times are
 // nanoseconds since the recording began, cuts count events, references are rows with -1 for none.
+import type { IAdvice } from './advice';
 import type { IAnswers, ILineGroups } from './answers';
 import type { INumbers, IStrings } from './columns';
 
@@ -26,6 +27,8 @@ export interface IReport {
   readonly phases: IPhases;
   readonly marks: IMarks;
   readonly views: readonly IView[];
+  /** What helps, where it was asked for. */
+  readonly advice?: IAdvice | undefined;
 }
 
 /** The layers all views share, in pre-order: the descendants of a row follow it directly. */

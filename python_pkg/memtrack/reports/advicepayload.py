@@ -62,6 +62,7 @@ def _remedy(remedy: Remedy) -> dict[str, Any]:
         "evidence": remedy.evidence,
         "cost": in_every_language(remedy.cost),
         "cost_class": remedy.cost_class,
+        "harm": remedy.harm,
         "caveats": [in_every_language(one) for one in remedy.caveats],
         "code": remedy.code,
     }

@@ -38,6 +38,7 @@ export class ReportWidget extends Panel {
   private _shownView = -1;
   private _sight: IDisposable | undefined;
   private _isInSight = true;
+  private _isAdviceFirst = false;
 
   constructor(options: ReportWidget.IOptions) {
     super();
@@ -60,7 +61,10 @@ export class ReportWidget extends Panel {
     this._strip.hide();
     const selection = new Selection();
     this._tabs = new ReportTabs({ ...options, selection, chooser: this._chooser });
-    this._tabs.currentChanged.connect((_, tab) => (this._traces.tab = tab));
+    this._tabs.currentChanged.connect((_, tab) => {
+      this._traces.tab = tab;
+      this._isAdviceFirst = false;
+    });
     this.addWidget(this._header);
     this.addWidget(this._strip);
     this.addWidget(this._tabs);
@@ -74,6 +78,11 @@ export class ReportWidget extends Panel {
       this._traces = this._preferences.tracesOf(report.identifier);
       this._viewIndex = 0;
       this._applyPreferences();
+    }
+    // Who asked for advice is shown advice, wherever this run was left before.
+    if (report.advice !== undefined && this._report?.advice === undefined) {
+      this._isAdviceFirst = true;
+      this._tabs.current = 'advice';
     }
     this._report = report;
     this._viewIndex = Math.min(this._viewIndex, Math.max(0, report.views.length - 1));
@@ -183,7 +192,9 @@ export class ReportWidget extends Panel {
     this._header.isFolded = isFolded;
     this.toggleClass('memtrack-mod-folded', isFolded);
     this._tabs.setHidden(isFolded || !this._hasViews);
-    this._tabs.current = this._traces.tab ?? this._preferences.values.defaultTab;
+    this._tabs.current = this._isAdviceFirst
+      ? 'advice'
+      : (this._traces.tab ?? this._preferences.values.defaultTab);
   }
 
   private _toggleFold(): void {

@@ -7,6 +7,7 @@ import { DEFAULT_COLUMNS } from '../../model/layers';
 import type { IPreferences, Preferences, TabId } from '../../model/preferences';
 import type { Selection } from '../../model/selection';
 import type { IReport, IView } from '../../wire';
+import { AdviceView } from '../advice';
 import { element } from '../dom';
 import { LayerTable } from '../layers';
 import { LedgerView } from '../ledger';
@@ -33,6 +34,7 @@ export class ReportTabs extends Tabs<TabId> {
   private _timeline: TimelineView | undefined;
   private _lines: LinesView | undefined;
   private _ledger: LedgerView | undefined;
+  private _advice: AdviceView | undefined;
   private _summary: SummaryView | undefined;
   private _shown: { readonly report: IReport; readonly viewIndex: number } | undefined;
   private _requestWindow: RequestWindow | undefined;
@@ -46,6 +48,7 @@ export class ReportTabs extends Tabs<TabId> {
         { id: 'lines', label: trans.__('Source lines'), create: () => this._makeLines() },
         { id: 'timeline', label: trans.__('Timeline'), create: () => this._makeTimeline() },
         { id: 'ledger', label: trans.__('Ledger'), create: () => this._makeLedger() },
+        { id: 'advice', label: trans.__('Advice'), create: () => this._makeAdvice() },
         { id: 'summary', label: trans.__('Summary'), create: () => this._makeSummary() }
       ],
       trans.__('Memory report'),
@@ -68,6 +71,7 @@ export class ReportTabs extends Tabs<TabId> {
     const view = at(report.views, viewIndex);
     this._lines?.setView(view);
     this._ledger?.setView(view, report);
+    this._advice?.setView(view, report);
     this._summary?.setView(view);
     this.absent = absentTabs(report, view);
   }
@@ -154,6 +158,11 @@ export class ReportTabs extends Tabs<TabId> {
     return this._shownIn(this._ledger);
   }
 
+  private _makeAdvice(): AdviceView {
+    this._advice = new AdviceView(this._options);
+    return this._shownIn(this._advice);
+  }
+
   private _makeSummary(): SummaryView {
     this._summary = new SummaryView(this._options.trans);
     return this._shownIn(this._summary);
@@ -175,6 +184,7 @@ function absentTabs(report: IReport, view: IView): readonly TabId[] {
   return [
     ...(report.layers.length === 0 && view.lines !== undefined ? (['layers'] as const) : []),
     ...(view.lines === undefined ? (['lines'] as const) : []),
+    ...(report.advice === undefined ? (['advice'] as const) : []),
     ...(view.summary === undefined || view.summary.length === 0 ? (['summary'] as const) : [])
   ];
 }
