@@ -37,8 +37,10 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python_pkg" / "tests")]
 DEVICES, PROCESSES, CLIENTS = 8, 64, 100
 GIB = 1 << 30
 EAGER = "MEMTRACK_BENCH_EAGER"
-SAMPLER_MS, CLIENT_MS, LATE_S, GROWTH_MIB = 10.0, 1.0, 0.5, 3.0
-"""The bounds: of a tick, of a client and tick, of a state's lateness, of memory after warming up."""
+SAMPLER_MS, CLIENT_MS, GROWTH_MIB = 10.0, 1.0, 3.0
+"""The bounds: of a tick, of a client and tick, of memory after warming up."""
+LATE_S, STUCK_S = 0.25, 5.0
+"""No more than one state in a thousand may be later than the first, and none than the second."""
 
 
 def bench_devices() -> Any:
@@ -193,6 +195,7 @@ async def long_run(server: Any, ticks: int) -> dict[str, float]:
         "ticks": float(one.states[-1][1]),
         "growth_mib": grown / (1 << 20),
         "longest_gap_s": gaps[-1],
+        "late_gap_s": gaps[-1 - len(gaps) // 1000],
         "median_gap_s": gaps[len(gaps) // 2],
     }
 
@@ -278,7 +281,8 @@ def main() -> int:
         f"a tick costs at most {SAMPLER_MS} ms": one["ms_a_tick"] <= SAMPLER_MS,
         f"a client costs at most {CLIENT_MS} ms a tick": client_ms <= CLIENT_MS,
         f"memory grows less than {GROWTH_MIB} MiB": run["growth_mib"] < GROWTH_MIB,
-        "a deaf client delays nobody": run["longest_gap_s"] < LATE_S,
+        "a deaf client delays nobody": run["late_gap_s"] < LATE_S
+        and run["longest_gap_s"] < STUCK_S,
         **{f"told: {name}": value for name, value in seen.items()},
     }
     figures = {

@@ -19,9 +19,9 @@ from memtrack.devices.nvml import UNKNOWN, GpuProcess
 from memtrack.devices.openfiles import computing, holds_device
 from memtrack.devices.system import ZOMBIE, ancestors_of, state_of, told, visible
 
-KEEP_S = 30.0
+KEEP_S = 60.0
 """How long what is known of a process holds."""
-STATE_S = 3.0
+STATE_S = 5.0
 """How long its state holds, and that its number has not passed to another."""
 GONE = "gone"
 

@@ -15,6 +15,7 @@ from memtrack.devices import commandlines
 from memtrack.devices.driverstatus import DriverStatus, driver_status
 from memtrack.devices.ending import may_end
 from memtrack.devices.environment import Environment
+from memtrack.devices.leftovers import DeviceProcess
 from memtrack.devices.nvml import GpuProcess
 from memtrack.devices.readings import DeviceReading, Readings
 from memtrack.devices.watchedprocesses import GONE, WatchedProcess, full_command
@@ -116,7 +117,7 @@ def _device(
 
 def _process(listed: GpuProcess, one: WatchedProcess, around: Surroundings) -> dict[str, Any]:
     kernel = kernel_of(one, around.kernels)
-    ending = may_end(one.known) if kernel is None and one.state != GONE else None
+    command, why = _ending(one.known) if kernel is None and one.state != GONE else (None, None)
     return {
         "pid": one.pid,
         "bytes": listed.bytes if listed.bytes >= 0 else None,
@@ -126,8 +127,8 @@ def _process(listed: GpuProcess, one: WatchedProcess, around: Surroundings) -> d
         "state": one.state,
         "mine": one.known.is_own_users,
         "kernel": None if kernel is None else _kernel(kernel),
-        "end_command": ending.command or None if ending is not None else None,
-        "end_why": _languages(ending.why) if ending is not None else None,
+        "end_command": command,
+        "end_why": why,
         "role": one.known.role or None,
         "notebook": one.known.notebook or None,
     }
@@ -147,6 +148,13 @@ def _kernel(kernel: KernelFact) -> dict[str, Any]:
         "state": kernel.state,
         "last_activity": kernel.last_activity,
     }
+
+
+@lru_cache(maxsize=1024)
+def _ending(known: DeviceProcess) -> tuple[str | None, dict[str, str]]:
+    """Return the command that ends a process and why it may be: the same from look to look."""
+    ending = may_end(known)
+    return ending.command or None, _languages(ending.why)
 
 
 def _command(one: WatchedProcess, shows_others: bool) -> str | None:
