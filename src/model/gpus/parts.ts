@@ -2,14 +2,15 @@
 import type { IDeviceUsage, IGpuDevice, IUsage } from '../../wire/gpus';
 
 /**
- * Kinds of parts: of this notebook `tensors`, `cache` and `context`, or `notebook` in one where its
- * kernel tells nothing; a `kernel` of another notebook; `others` are processes that are no kernel
+ * Kinds of parts: of this notebook `tensors`, `cache`, `context` and its `children`, or `notebook` in
+ * one where its kernel tells nothing; a `kernel` of another notebook; `others` are processes that are no kernel
  * of this server; `unlisted` is used by nobody whom the driver lists; `driver` it keeps for itself.
  */
 export type PartKind =
   | 'tensors'
   | 'cache'
   | 'context'
+  | 'children'
   | 'notebook'
   | 'kernel'
   | 'others'
@@ -104,12 +105,30 @@ function ownParts(
   if (usage === undefined) {
     return [['notebook', bytes ?? 0]];
   }
-  const { allocated, reserved, context } = usage;
-  // Where the driver does not know the process (Windows, containers), the kernel's own word counts.
-  const rest = bytes === undefined || bytes === 0 ? (context ?? 0) : bytes - reserved;
+  const { allocated, reserved } = usage;
+  const [context, children] = besideReserved(device, current, bytes ?? 0, usage);
   return [
     ['tensors', allocated],
     ['cache', reserved - allocated],
-    ['context', rest]
+    ['context', context],
+    ['children', children]
   ];
+}
+
+/** What the kernel's process has beside its allocator's memory, and what its child processes have. */
+function besideReserved(
+  device: IGpuDevice,
+  current: ICurrentKernel,
+  bytes: number,
+  { reserved, context }: IDeviceUsage
+): readonly [number, number] {
+  const pid = current.usage?.pid;
+  const process = device.processes.find(each => each.pid === pid && each.kernel?.id === current.id);
+  // 0 is what a driver says that does not tell it.
+  if (process?.bytes) {
+    return [process.bytes - reserved, bytes - process.bytes];
+  }
+  // The driver knows the process by another number (containers) or not at all (Windows): the
+  // kernel's own word counts.
+  return context === undefined ? [bytes - reserved, 0] : [context, bytes - reserved - context];
 }

@@ -197,7 +197,7 @@ export class ProcessLine {
   }
 }
 
-const OWN: readonly string[] = ['tensors', 'cache', 'context', 'notebook'];
+const OWN: readonly string[] = ['tensors', 'cache', 'context', 'children', 'notebook'];
 
 function partNode(): HTMLElement {
   return element(

@@ -34,6 +34,8 @@ export function partKindName(kind: PartKind, trans: TranslationBundle): string {
       return trans.__('allocator cache');
     case 'context':
       return trans.__('CUDA context');
+    case 'children':
+      return trans.__('child processes');
     case 'notebook':
       return trans.__('this notebook');
     case 'kernel':
@@ -57,7 +59,7 @@ export function partTitle(part: IDevicePart, device: IGpuDevice, trans: Translat
     return fileName(kernel.path) || kernel.name;
   }
   const name = partKindName(part.kind, trans);
-  return ['tensors', 'cache', 'context'].includes(part.kind)
+  return ['tensors', 'cache', 'context', 'children'].includes(part.kind)
     ? trans.__('%1 of this notebook', name)
     : name;
 }
