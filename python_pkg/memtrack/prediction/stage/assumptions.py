@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from memtrack.capture.stacks import is_machinery
 from memtrack.errors import PredictionError
-from memtrack.i18n import Text
+from memtrack.i18n import Text, text
 
 _INIT = str(Path("torch", "nn", "init.py"))
+MAX_ASKED = 20_000
+"""A line that asks more often waits for a value that never comes: no prediction goes on for ever."""
 MAX_ASSUMPTIONS = 1000
 """A loop that asks a million times is told of once; so many different places are enough."""
 
@@ -30,12 +33,17 @@ class Assumptions:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str, str], Assumption] = {}
+        self._asked: Counter[str] = Counter()
 
     def add(self, operation: str, assumed: str | Text) -> None:
         """Note an assumption made at the user's line that runs now."""
         if _in_initialisation():
             return
         site = user_site()
+        self._asked[site] += 1
+        if self._asked[site] > MAX_ASKED:
+            why = text("its value is asked for again and again, as by a loop that waits for it")
+            raise PredictionError.refused(operation, site, why)
         key = (operation, site, str(assumed))
         if key not in self._seen and len(self._seen) < MAX_ASSUMPTIONS:
             self._seen[key] = Assumption(operation, site, assumed)

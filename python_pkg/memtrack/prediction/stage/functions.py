@@ -17,6 +17,7 @@ from memtrack.prediction.kernels.context import KernelTable
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, META, Depth, claim_of, is_meta
 from memtrack.prediction.stage.hostdata import FROM_PYTHON, RECURRENT, packed, padded, with_values
+from memtrack.prediction.stage.metas import ctc_loss
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
 from memtrack.prediction.stage.values import claim_new
@@ -108,6 +109,9 @@ class Functions(TorchFunctionMode):
             outputs = self._swap(name, args, kwargs)
             if outputs is not NotImplemented:
                 return outputs
+        if name == "ctc_loss":
+            with self:
+                return ctc_loss(*args, **kwargs)
         try:
             return func(*args, **kwargs)
         except NotImplementedError as error:

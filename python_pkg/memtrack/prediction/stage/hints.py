@@ -130,6 +130,8 @@ def _compared(args: tuple[Any, ...], output: torch.Tensor, claim: Claim, compare
 
 def _negated(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
     source = claim_of(args[0])
+    if output.dtype != torch.bool:
+        return
     if source is not None and source.uniform is not None:
         claim.uniform = torch.logical_not(source.uniform).to(output.dtype)
     elif source is not None and source.density is not None:
@@ -162,12 +164,39 @@ def _counted(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
     claim.uniform = torch.tensor(share, dtype=output.dtype)
 
 
+def _uniform_of(value: Any) -> Any:
+    """Return the one value of a tensor or number, None where there is none or it is not known."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    claim = claim_of(value)
+    if claim is None:
+        return None
+    if claim.uniform is not None:
+        return claim.uniform.item()
+    known = claim.value
+    if known is None or not known.numel() or bool((known != known[0]).any()):
+        return None
+    return known[0].item()
+
+
+def _decided(decisive: bool) -> Rule:
+    """`or` is true where one side is true, `and` false where one is false, whatever the other."""
+
+    def rule(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
+        if output.dtype != torch.bool and decisive:
+            return
+        values = [_uniform_of(one) for one in args[:2]]
+        if any(one is not None and bool(one) is decisive for one in values):
+            claim.uniform = torch.tensor(decisive).to(output.dtype)
+        elif None not in values:
+            combine = torch.logical_or if decisive else torch.logical_and
+            claim.uniform = combine(*map(torch.tensor, values)).to(output.dtype)
+
+    return rule
+
+
 _UNARY = ["abs", "neg", "logical_not", "bitwise_not", "isnan", "isinf", "isfinite", "exp", "sqrt"]
 _BINARY = [
-    "logical_or",
-    "logical_and",
-    "bitwise_or",
-    "bitwise_and",
     "add",
     "sub",
     "mul",
@@ -182,12 +211,18 @@ RULES.update(
     isnan=_finite,
     isinf=_finite,
     isfinite=_all_finite,
+    logical_or=_decided(True),
+    bitwise_or=_decided(True),
+    logical_and=_decided(False),
+    bitwise_and=_decided(False),
     logical_not=_negated,
     bitwise_not=_negated,
     any=_reduced,
     all=_reduced,
     amax=_reduced,
     amin=_reduced,
+    max=_reduced,
+    min=_reduced,
     sum=_summed,
     count_nonzero=_summed,
     ne=_is_nonzero,

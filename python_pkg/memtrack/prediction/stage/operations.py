@@ -34,6 +34,7 @@ from memtrack.prediction.stage.claims import (
 )
 from memtrack.prediction.stage.facts import FACTORY, IN_PLACE, PURE, VIEW, OperationFacts
 from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, quiet, remember
+from memtrack.prediction.stage.metas import outputs_of
 from memtrack.prediction.stage.outside import Outside
 from memtrack.prediction.stage.remembered import NotDescribable, described, key_of, made
 from memtrack.prediction.stage.shapes import Shapes
@@ -239,6 +240,8 @@ class Operations(TorchDispatchMode):
                 outputs = self._kernels.run(op, args, kwargs, context)
                 effects = context.effects if context.effects else NO_EFFECTS
             if outputs is NotImplemented:
+                outputs = outputs_of(facts.name, args, kwargs)
+            if outputs is NotImplemented:
                 outputs = op(*args, **kwargs)
         except NotImplementedError as error:
             raise refused(
@@ -270,6 +273,13 @@ class Operations(TorchDispatchMode):
         for operation, assumed in effects.assumed:
             self._assumptions.add(operation, assumed)
         self.on_effects(op, effects, device)
+
+    def declare_scratch(self, op: Any, tensor: Tensor) -> None:
+        """Tell of a tensor that lives inside an operation only."""
+        claim = claim_of(tensor)
+        if claim is not None:
+            effects = Effects(scratch=[tensor.untyped_storage().nbytes()])
+            self._tell(op, effects, claim.device)
 
     # devices
 

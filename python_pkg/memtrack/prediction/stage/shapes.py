@@ -82,6 +82,7 @@ class Shapes:
                 expanded.append(one)
                 continue
             rows = self._nonzero(torch.ops.aten.nonzero.default, (one,), {})
+            self._operations.declare_scratch(op, rows)
             expanded.extend(rows.unbind(1))
         return self._operations.operate(op, (args[0], expanded), kwargs)
 

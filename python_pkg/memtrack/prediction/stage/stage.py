@@ -52,6 +52,7 @@ class Stage:
                     version=torch.__version__,
                 )
             )
+        self._kernels = kernels
         self._assumptions = Assumptions()
         self._operations = Operations(gpu, kernels, self._assumptions)
         self._moves = Moves(self._operations, count)
@@ -118,12 +119,24 @@ class Stage:
         self._face.install(patches)
         self._cuda.install(patches)
         Libraries(self._assumptions).install(patches)
+        patches.replace(torch, "clear_autocast_cache", self._clearing)
         torch.backends.mha.set_fastpath_enabled(False)
         self._take_over_default(patches)
         enter.enter_context(torch.inference_mode(False))
         enter.enter_context(torch.enable_grad())
         enter.enter_context(self._operations)
         enter.enter_context(self._functions)
+
+    def _clearing(self, original: Any) -> Any:
+        """Let go of the kept casts with those of torch: the outermost autocast has ended."""
+
+        def clear() -> None:
+            forget = getattr(self._kernels, "forget_casts", None)
+            if forget is not None:
+                forget()
+            original()
+
+        return clear
 
     def _take_over_default(self, patches: Patches) -> None:
         """Let default devices from outside act through our mode, since they lie below it."""

@@ -26,7 +26,7 @@ def claim_outputs(
 ) -> None:
     """Give new storages their claim, and their values where all inputs are known."""
     new = claim_new(outputs, device)
-    is_known = bool(claims)
+    is_known = True
     for claim in claims:
         if claim.value is None:
             is_known = False

@@ -142,3 +142,35 @@ def test_what_cannot_be_assumed_is_refused_with_its_line(stage):
     values = (torch.randn(LARGE, device="cuda") * 9).long()
     with pytest.raises(PredictionError, match=r"torch.unique at test_values.py:\d+"):
         torch.unique(values)
+
+
+def test_or_with_true_and_and_with_false_are_known(stage):
+    unknown = torch.randn(LARGE, device="cuda") > 0
+    true, false = torch.ones_like(unknown), torch.zeros_like(unknown)
+    assert (unknown | true).all()
+    assert not (unknown & false).any()
+    assert (~(unknown | true)).long().max() == 0
+    assert stage.assumptions == ()
+
+
+def test_a_loop_that_waits_for_an_unknown_value_ends(stage):
+    unknown = torch.randn(LARGE, device="cuda").sum()
+
+    def wait():
+        while unknown.item():
+            pass
+
+    with pytest.raises(PredictionError, match=r"test_values.py:\d+: its value is asked for again"):
+        wait()
+
+
+def test_grouped_products_and_losses_of_sequences_have_shapes(stage):
+    rows, weights = torch.randn(40, 16, device="cuda"), torch.randn(4, 16, 24, device="cuda")
+    ends = torch.arange(10, 41, 10, dtype=torch.int32, device="cuda")
+    if hasattr(torch, "_grouped_mm"):
+        assert torch._grouped_mm(rows, weights, offs=ends).shape == (40, 24)
+    scores = torch.randn(50, 4, 20, device="cuda", requires_grad=True)
+    targets = torch.randint(1, 20, (4, 30), device="cuda")
+    lengths = torch.full((4,), 50), torch.full((4,), 30)
+    torch.nn.functional.ctc_loss(scores.log_softmax(-1), targets, *lengths).backward()
+    assert scores.grad.shape == scores.shape

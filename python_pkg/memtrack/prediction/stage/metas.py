@@ -1,0 +1,88 @@
+"""Outputs of operations that torch itself does not run on meta, as CUDA makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+Tensor = torch.Tensor
+_ALIGNMENT_BYTES = 16
+"""Rows of a grouped product begin at multiples of this (`GroupedMMUtils.h`)."""
+
+
+def outputs_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the outputs of an operation named here, NotImplemented for the rest."""
+    make = _MADE.get(name)
+    return NotImplemented if make is None else make(*args, **kwargs)
+
+
+def _grouped_mm(
+    first: Tensor, second: Tensor, offs: Any = None, bias: Any = None, out_dtype: Any = None
+) -> Any:
+    """Products of groups of rows: by two or three dimensions of each factor."""
+    groups = 0 if offs is None else offs.shape[0]
+    size: tuple[int, ...]
+    if first.dim() == 2 and second.dim() == 2:
+        size = (groups, first.shape[0], second.shape[1])
+    elif first.dim() == 2:
+        size = (first.shape[0], second.shape[-1])
+    elif second.dim() == 2:
+        size = (first.shape[1], second.shape[1])
+    else:
+        size = (first.shape[0], first.shape[1], second.shape[-1])
+    dtype = out_dtype or first.dtype
+    step = _ALIGNMENT_BYTES // dtype.itemsize
+    row = -(-size[-1] // step) * step
+    strides = (row, 1) if len(size) == 2 else (size[1] * row, row, 1)
+    return torch.empty_strided(size, strides, dtype=dtype, device="meta")
+
+
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    zero_infinity: bool = False,
+) -> Any:
+    """The loss of each sequence, and the forward variables kept for backward (`LossCTC.cu`)."""
+    longest = (
+        max(target_lengths) if isinstance(target_lengths, (list, tuple)) else targets.shape[-1]
+    )
+    steps, batch = log_probs.shape[0], log_probs.shape[1]
+    loss = log_probs.new_empty((batch,))
+    return loss, log_probs.new_empty((batch, steps, 2 * longest + 1))
+
+
+def _ctc_loss_backward(grad: Tensor, log_probs: Tensor, *rest: Any) -> Any:
+    return torch.empty_like(log_probs)
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """`torch.ctc_loss` of lengths as numbers; torch's own reads the targets on the host."""
+    losses: Tensor = torch.ops.aten._ctc_loss.default(
+        log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+    )[0]
+    if zero_infinity:
+        losses = torch.where(losses == float("inf"), torch.zeros_like(losses), losses)
+    if reduction == 1:
+        lengths = torch.tensor(target_lengths, dtype=losses.dtype, device=losses.device)
+        return (losses / lengths.clamp_min(1)).mean()
+    return losses.sum() if reduction == 2 else losses
+
+
+_MADE: dict[str, Callable[..., Any]] = {
+    "_grouped_mm": _grouped_mm,
+    "_ctc_loss": _ctc_loss,
+    "_ctc_loss_backward": _ctc_loss_backward,
+}
