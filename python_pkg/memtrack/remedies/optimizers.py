@@ -18,6 +18,8 @@ _EIGHT_BIT_LEAST = 4096
 _EIGHT_BIT_BLOCK = 256
 """Elements that share a scale of 4 bytes (bitsandbytes 0.44 and later, `blocksize`)."""
 _SECOND = ("exp_avg_sq", "max_exp_avg_sq")
+_OF_KERNELS = {Bound.LEAST: 2 / 3, Bound.LIKELY: 4 / 3, Bound.MOST: 2.0}
+"""What Adafactor keeps for convolutions, of their elements: of 3 × 3 two thirds, of 1 × 1 twice as many."""
 RANK = 16
 """Of the adapters that are simulated."""
 
@@ -126,19 +128,27 @@ def sgd(scene: Scene, bound: Bound) -> Scene:
 def adafactor(scene: Scene, bound: Bound) -> Scene:
     """Keep a row and a column a matrix; one parameter's update is the temporary.
 
-    A matrix of n elements is taken for a square one, whose row and column are the shortest.
+    A matrix of n elements is taken for a square one, whose row and column are the shortest. torch
+    factors the last two dimensions, which of kernels of convolutions are the smallest.
     """
-    factor = 2 if bound is not Bound.MOST else 8
     states = scene.of_category(Category.OPTIMIZER_STATE)
     second = _second_moments(scene)
     elements = scene["requested"] // 4
-    small = elements <= _EIGHT_BIT_LEAST
-    sides = np.minimum(factor * np.sqrt(np.maximum(elements, 1)), elements)
-    share = np.where(small, 1.0, sides / np.maximum(elements, 1))
+    sides = np.minimum(2 * np.sqrt(np.maximum(elements, 1)), elements)
+    share = np.where(elements <= _EIGHT_BIT_LEAST, 1.0, sides / np.maximum(elements, 1))
+    kernels = np.array([*(name.startswith("Conv") for name in scene.ground.layer_type), False])
+    is_kernel = kernels[scene["layer"]] & (elements > _EIGHT_BIT_LEAST)
+    share = np.where(is_kernel & ~_is_matrix_like(scene), _OF_KERNELS[bound], share)
     leaner = scene.resized(second, share)
     gone = (states & ~second) | _in_optimizer(scene)
     alive = (leaner["requested"] > 0) & ~gone if len(leaner) == len(scene) else ~gone
     return _one_update(leaner.only(alive))
+
+
+def _is_matrix_like(scene: Scene) -> Array:
+    """Return what belongs to transformers' Conv1D, which is a matrix by another name."""
+    names = np.array([*(name == "Conv1D" for name in scene.ground.layer_type), False])
+    return names[scene["layer"]]
 
 
 def _one_update(scene: Scene) -> Scene:

@@ -17,7 +17,7 @@ from memtrack.remedies.base import LASTING, after_cut
 from memtrack.remedies.dtypes import LOW_TYPES, Flow, flows_of, is_byte_mask, is_float32
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.shapes import quadratic
+from memtrack.remedies.shapes import quadratic, softmax_results
 from memtrack.remedies.words import NO_LAYERS, NO_PHASES, entry, measured
 
 
@@ -35,7 +35,7 @@ def refuse_autocast(scene: Scene) -> Text | None:
 
 def autocast(scene: Scene, bound: Bound) -> Scene:
     """Halve what 16-bit operations give, and add the copies that autocast makes of weights and inputs."""
-    flows = flows_of(scene, bound)
+    flows = np.where(softmax_results(scene), int(Flow.FULL), flows_of(scene, bound))
     low = flows == Flow.LOW
     changed = scene.resized(low & ~is_byte_mask(scene), 0.5)
     return _with_upcasts(_with_cast_weights(_with_cast_inputs(changed, flows)))
@@ -186,14 +186,16 @@ def _is_upcast(scene: Scene, bound: Bound) -> Array:
     result = _call_outputs(scene)
     inside = rms[owner] & ~result & (scene.born_in == PhaseKind.FORWARD)
     outside = (ground.block_of[owner] < 0) & ~scene.of_category(Category.OUTPUT)
-    outer = np.append(ground.data.layers["parent"] < 0, True)[owner]
+    outermost = ground.data.layers["parent"] < 0
+    losses = np.array(["Loss" in name for name in kinds], dtype=bool)  # of the inputs' own type
+    outer = np.append(outermost & ~(losses & (bound is Bound.LIKELY)), True)[owner]
     loss = outside & outer & scene.grows_with_batch
     if bound is Bound.MOST:
         loss |= outside & scene.grows_with_batch & (scene.born_in == PhaseKind.BACKWARD)
         loss |= _beside_matrices(
             scene
         )  # attention that is written out works in float32 on some devices
-    return np.asarray(inside | loss)
+    return np.asarray(inside | loss | softmax_results(scene))
 
 
 def _beside_matrices(scene: Scene) -> Array:

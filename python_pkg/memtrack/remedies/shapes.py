@@ -71,6 +71,23 @@ def quadratic(scene: Scene) -> Array:
     return found & scene.grows_with_batch
 
 
+def softmax_results(scene: Scene) -> Array:
+    """Return the first attention matrix that each call keeps: softmax's own, which is of float32.
+
+    Models that write attention out compute softmax in float32 whatever the rest is of.
+    """
+    rows = np.flatnonzero(quadratic(scene) & scene.is_saved & (scene["call"] >= 0))
+    rows = rows[np.argsort(scene["start"][rows], kind="stable")]
+    attention = np.array(
+        [*("Attention" in name or "Attn" in name for name in scene.ground.layer_type), False]
+    )
+    rows = rows[attention[scene["layer"][rows]]]
+    _, first = np.unique(scene["call"][rows], return_index=True)
+    found = np.zeros(len(scene), dtype=bool)
+    found[rows[first]] = True
+    return found
+
+
 def _of_call(scene: Scene, call: int) -> Array:
     rows = scene["row"][(scene["call"] == call) & (scene["row"] >= 0) & scene.is_saved]
     return np.asarray(rows)
