@@ -1,4 +1,5 @@
 // Counts as people write them, and the stops of a slider over them.
+import { formatCount } from '../../base/bytes';
 
 const SCALES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
 
@@ -15,7 +16,7 @@ export function parseCount(text: string): number | undefined {
   return Number.isSafeInteger(count) ? count : undefined;
 }
 
-/** Returns a count in the fewest characters that say it exactly: `7B`, `124M`, `4096`. */
+/** Returns a count in few characters: `7B`, `8.03B`, `4096`; exact below a million. */
 export function writtenCount(count: number): string {
   for (const [suffix, scale] of [
     ['T', 1e12],
@@ -27,7 +28,7 @@ export function writtenCount(count: number): string {
       return `${digits}${suffix}`;
     }
   }
-  return String(count);
+  return count < 1e6 ? String(count) : formatCount(count).replace(' ', '');
 }
 
 /** Powers of two from 2^from to 2^to. */

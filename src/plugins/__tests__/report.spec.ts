@@ -77,7 +77,12 @@ describe('the plugin of the widgets', () => {
     expect(page.resolveOptionalService).toHaveBeenCalledWith(IJupyterWidgetRegistry);
     const data = registerWidget.mock.calls[0]?.[0];
     expect(data).toMatchObject({ name: 'memtrack' });
-    expect(Object.keys(await data.exports())).toEqual(['ReportModel', 'ReportView']);
+    expect(Object.keys(await data.exports())).toEqual([
+      'ReportModel',
+      'ReportView',
+      'PlanModel',
+      'PlanView'
+    ]);
   });
 
   it('does nothing where ipywidgets is not installed', async () => {

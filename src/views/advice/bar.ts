@@ -9,8 +9,13 @@ export interface IBarScale {
   readonly budget: number | undefined;
 }
 
-/** Returns a bar of `peak` and its figure; hatched where it is an estimate. */
-export function peakBar(peak: number, evidence: AdviceEvidence, scale: IBarScale): HTMLElement {
+/** Returns a bar of `peak`, hatched where it is an estimate, its figure, and `rest` beside them. */
+export function peakBar(
+  peak: number,
+  evidence: AdviceEvidence,
+  scale: IBarScale,
+  ...rest: readonly HTMLElement[]
+): HTMLElement {
   const { top, budget } = scale;
   const over = budget !== undefined && peak > budget ? ' memtrack-mod-over' : '';
   const fill = element('span', {
@@ -28,6 +33,7 @@ export function peakBar(peak: number, evidence: AdviceEvidence, scale: IBarScale
     'span',
     { class: 'memtrack-Advice-peak' },
     element('span', { class: 'memtrack-Advice-bar', 'aria-hidden': 'true' }, fill, ...marks),
-    element('span', { class: 'memtrack-Advice-figure', title: `${peak} B` }, figure)
+    element('span', { class: 'memtrack-Advice-figure', title: `${peak} B` }, figure),
+    ...rest
   );
 }

@@ -35,7 +35,7 @@ export function remedyTable(
   return element(
     'table',
     {
-      class: 'memtrack-Table memtrack-Advice-table',
+      class: `memtrack-Table memtrack-Advice-table${isMixed ? ' memtrack-mod-mixed' : ''}`,
       'aria-label': trans.__('What helps')
     },
     element(
@@ -89,8 +89,7 @@ function headOf(
     element(
       'td',
       {},
-      peakBar(remedy.peak ?? 0, remedy.evidence, scale),
-      ...(isMixed ? [evidence] : [])
+      peakBar(remedy.peak ?? 0, remedy.evidence, scale, ...(isMixed ? [evidence] : []))
     ),
     element(
       'td',

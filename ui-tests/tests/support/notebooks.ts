@@ -8,7 +8,8 @@ const PYTHON = process.env.MEMTRACK_PYTHON ?? path.join(UI_TESTS, '../.venv/bin/
 const FOLDER = 'saved';
 
 /** A notebook of fixtures/notebooks.py. */
-export type SavedNotebook = 'devices' | 'diagnosis' | 'gpt2' | 'large' | 'leak' | 'snapshot';
+export type SavedNotebook =
+  'advice' | 'devices' | 'diagnosis' | 'gpt2' | 'large' | 'leak' | 'plans' | 'snapshot';
 
 /** Returns the path, on the server, of a notebook with a saved report and no kernel. */
 export function savedNotebook(name: SavedNotebook): string {

@@ -1,0 +1,177 @@
+import { Widget } from '@lumino/widgets';
+
+import { decodePlan } from '../../../wire/decodeplan';
+import { KV_INPUTS, planJson } from '../../../wire/__tests__/plan';
+import { trans } from '../../__tests__/sample';
+import { PlannerWidget } from '..';
+import { plannerOf } from '../show';
+
+describe('the planner', () => {
+  let planner: PlannerWidget;
+
+  function show(...args: Parameters<typeof planJson>): void {
+    planner.setPlan(decodePlan(planJson(...args)));
+  }
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    planner = new PlannerWidget({ trans });
+    Widget.attach(planner, document.body);
+    // A billion parameters in fp32 with Adam, as in the guide.
+    show(
+      { capacity: null },
+      {
+        parameters: 1e9,
+        dtype: 'fp32',
+        mixed: 'none',
+        optimizer: 'adam',
+        zero: 0,
+        gpus: 1,
+        sequence: 0,
+        vocabulary: 0
+      }
+    );
+  });
+
+  afterEach(() => {
+    planner.dispose();
+    jest.useRealTimers();
+  });
+
+  const labelled = <E extends HTMLElement = HTMLInputElement>(name: string): E => {
+    const label = [...planner.node.querySelectorAll('label')].find(
+      node => node.textContent?.trim() === name
+    );
+    const node = label?.htmlFor
+      ? planner.node.querySelector<E>(`#${label.htmlFor}`)
+      : label?.querySelector<E>('input');
+    if (!node) {
+      throw new Error(`There is no control ${name}.`);
+    }
+    return node;
+  };
+  const slider = (name: string): HTMLInputElement | null =>
+    planner.node.querySelector(`input[type=range][aria-label="${name}"]`);
+  function put(node: HTMLInputElement | HTMLSelectElement, value: string, type = 'input'): void {
+    node.value = value;
+    node.dispatchEvent(new Event(type, { bubbles: true }));
+  }
+  const rows = (): Record<string, string> =>
+    Object.fromEntries(
+      [...planner.node.querySelectorAll('.memtrack-Planner-parts tr')].map(row => [
+        row.querySelector('th')?.textContent?.trim() ?? '',
+        row.children[2]?.textContent ?? ''
+      ])
+    );
+  const headline = (): string => planner.node.querySelector('[role=heading]')?.textContent ?? '';
+  const verdict = (): string =>
+    planner.node.querySelector('.memtrack-Planner-verdict')?.textContent ?? '';
+
+  it('begins with the plan: 4, 4 and 8 billion bytes', () => {
+    expect(headline()).toBe('14.9 GiB on each GPU to train 1.00 B parameters');
+    expect(rows()).toMatchObject({
+      parameters: '3.73 GiB',
+      gradients: '3.73 GiB',
+      'optimizer state': '7.45 GiB',
+      activations: '—'
+    });
+    const sizes = [...planner.node.querySelectorAll<HTMLElement>('.memtrack-mod-number[title]')];
+    expect(sizes.slice(0, 3).map(node => node.title)).toEqual([
+      '4000000000 B',
+      '4000000000 B',
+      '8000000000 B'
+    ]);
+  });
+
+  it('moves its bars with a slider, in the same nodes', () => {
+    const row = planner.node.querySelector('.memtrack-Planner-parts tr');
+    const gpus = slider('Number');
+    put(labelled<HTMLSelectElement>('Sharding'), '3', 'change');
+    if (gpus === null) {
+      throw new Error('There is no slider.');
+    }
+    put(gpus, '3');
+    expect(labelled('Number').value).toBe('8');
+    expect(gpus.getAttribute('aria-valuetext')).toBe('8');
+    expect(rows()['optimizer state']).toBe('954 MiB');
+    expect(rows()['gathered layers']).toBe('358 MiB');
+    expect(planner.node.querySelector('.memtrack-Planner-parts tr')).toBe(row);
+  });
+
+  it('takes counts as they are written, and keeps what holds where they are none', () => {
+    const box = labelled('Parameters');
+    put(box, '2b');
+    expect(rows().parameters).toBe('7.45 GiB');
+    put(box, 'many');
+    expect(box.getAttribute('aria-invalid')).toBe('true');
+    expect(rows().parameters).toBe('7.45 GiB');
+    box.dispatchEvent(new Event('change'));
+    expect([box.value, box.getAttribute('aria-invalid')]).toEqual(['2B', null]);
+  });
+
+  it('bars what makes no sense together', () => {
+    put(labelled<HTMLSelectElement>('Mixed precision'), 'autocast', 'change');
+    expect(rows()['autocast copies']).toBe('1.86 GiB');
+    put(labelled<HTMLSelectElement>('Weights'), 'bf16', 'change');
+    const mixed = labelled<HTMLSelectElement>('Mixed precision');
+    expect(mixed.value).toBe('none');
+    expect([...mixed.options].map(({ disabled }) => disabled)).toEqual([false, true, false]);
+    put(mixed, 'master', 'change');
+    expect(rows()['fp32 master weights']).toBe('3.73 GiB');
+  });
+
+  it('says whether it fits, once it stands still', () => {
+    expect(verdict()).toBe('');
+    const gpu = labelled<HTMLSelectElement>('To fit into');
+    const name = (words: string): string =>
+      [...gpu.options].find(option => option.text.includes(words))?.value ?? '';
+    put(gpu, name('A100 80GB'), 'change');
+    expect(verdict()).toMatch(/^Fits NVIDIA A100 80GB \(79\.\d GiB\): 64\.\d GiB left$/);
+    put(gpu, name('T4'), 'change');
+    expect(verdict()).toMatch(/^Does not fit NVIDIA T4/);
+    const status = planner.node.querySelector('[role=status]');
+    expect(status?.textContent).toBe('');
+    jest.runAllTimers();
+    expect(status?.textContent).toMatch(/^14\.9 GiB .* Does not fit NVIDIA T4/);
+    expect(planner.node.querySelector('[role=img]')?.getAttribute('aria-label')).toMatch(
+      /^14\.9 GiB in all: parameters 3\.73 GiB/
+    );
+  });
+
+  it('plans generation: how long and how many fit', () => {
+    show({ kind: 'kv', inputs: KV_INPUTS, gpu: '', capacity: 24 * 2 ** 30 });
+    expect(rows()).toMatchObject({ 'KV cache': '2.00 GiB', parameters: '13.0 GiB' });
+    const more = planner.node.querySelector('.memtrack-Planner-more')?.textContent;
+    expect(more).toMatch(/^At most \d+ tokens a sequence at this batch, or a batch of \d+/);
+  });
+
+  it('goes from one plan to another and back without losing what was chosen', () => {
+    const kind = (name: string): HTMLElement | undefined =>
+      [...planner.node.querySelectorAll<HTMLElement>('[role=group] button')].find(
+        node => node.textContent === name
+      );
+    put(labelled('Parameters'), '3B');
+    kind('Loading')?.click();
+    expect(kind('Loading')?.getAttribute('aria-pressed')).toBe('true');
+    expect(planner.node.querySelectorAll('.memtrack-Planner-ways tbody tr')).toHaveLength(11);
+    kind('Training')?.click();
+    expect(labelled('Parameters').value).toBe('3B');
+  });
+
+  it('names every control', () => {
+    for (const node of planner.node.querySelectorAll('input, select')) {
+      const label = planner.node.querySelector(`label[for="${node.id}"]`) ?? node.closest('label');
+      expect(label?.textContent ?? node.getAttribute('aria-label')).toBeTruthy();
+    }
+  });
+});
+
+describe('a payload that is no plan', () => {
+  it('is said in one sentence', () => {
+    const said = (json: unknown): string | null => plannerOf(json, trans).node.textContent;
+    expect(said(planJson({ schema: 'memtrack.plan/2' }))).toMatch(/another version of memtrack/);
+    expect(said(planJson({ kind: 7 }))).toBe(
+      'This plan is damaged and cannot be shown (kind: is not a string). Run the cell again.'
+    );
+  });
+});
