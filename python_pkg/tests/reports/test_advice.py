@@ -1,0 +1,115 @@
+"""Advice as text, HTML, JSON and payload: the same figures, escaped, within its width, in two languages."""
+
+import json
+import re
+
+import pytest
+from large_recording import large_recording
+from small_programs import recorded
+
+from memtrack import advise
+from memtrack.api import Recording
+from memtrack.diagnosis.advice import advise as advise_on_causes
+from memtrack.diagnosis.diagnosis import Cause, Diagnosis
+from memtrack.errors import UsageError
+from memtrack.i18n import languages, text
+from memtrack.remedies.budget import parse_budget
+from memtrack.reports.advice import with_savings
+from memtrack.reports.advicehtml import advice_html
+from memtrack.reports.advicepayload import encode_advice
+from memtrack.reports.advicetext import render_advice
+from memtrack.reports.cells import display_width
+from memtrack.reports.payload import MIME_TYPE
+from memtrack.units import format_bytes
+
+
+@pytest.fixture(scope="module")
+def found():
+    data = large_recording(3, 6, 10)
+    return advise(data, int(0.6 * advise(data).base.peak))
+
+
+def test_a_list_of_remedies_that_shows_itself(found):
+    assert isinstance(found, list) and found[0].applies and found[0].saving_bytes > 0
+    bundle = found._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", MIME_TYPE}
+    advice = bundle[MIME_TYPE]["report"]["advice"]
+    assert advice == json.loads(json.dumps(encode_advice(found.advised)))
+    assert [one["id"] for one in advice["remedies"]] == [one.id for one in found]
+    assert "help" in repr(found)
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_text_keeps_to_its_width_but_for_code(found, language, width):
+    code = {line.strip() for one in found for line in one.code.splitlines()}
+    for line in render_advice(found.advised, language, width).splitlines():
+        assert display_width(line) <= width or line.strip() in code
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_figure_of_the_table_is_in_text_and_html(found, language):
+    plain, page = render_advice(found.advised, language), advice_html(found.advised, language)
+    for one in found:
+        if one.applies and one.peak is not None:
+            assert format_bytes(one.peak) in plain
+            assert format_bytes(one.peak) in page
+            assert one.title.render(language)[:12] in plain
+    assert format_bytes(found.budget) in plain and format_bytes(found.base.peak) in page
+    assert (
+        page.count("<details>")
+        == page.count("</details>")
+        >= len([one for one in found if one.applies])
+    )
+    assert len(page) < 100_000
+
+
+def test_the_payload_has_the_members_that_browsers_read(found):
+    advice = encode_advice(found.advised)
+    assert set(advice) == {"budget", "base", "remedies", "combinations"}
+    for one in advice["remedies"]:
+        assert {"id", "title", "applies", "why", "saving", "peak", "low", "high"} <= set(one)
+        assert set(one["title"]) == set(languages())
+        assert one["cost_class"] in ("none", "low", "medium", "high")
+        if one["peak"] is not None:
+            assert one["saving"] == advice["base"]["peak"] - one["peak"]
+    for one in advice["combinations"]:
+        assert one["saving"] == advice["base"]["peak"] - one["peak"]
+        assert type(one["fits"]) is bool
+    assert not re.search(r"\bNaN\b|Infinity", json.dumps(advice))
+
+
+def test_json_of_the_command_line_has_one_language(found):
+    told = found.to_json("zh_CN")
+    assert told["schema"] == "memtrack.advice/1"
+    assert all(type(one["title"]) is str for one in told["remedies"])
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [("24GiB", 24 << 30), ("24 GB", 24 << 30), ("1.5g", 3 << 29), ("512", 512), ("8m", 8 << 20)],
+)
+def test_budgets_as_people_write_them(words, size):
+    assert parse_budget(words) == size
+
+
+@pytest.mark.parametrize("words", ["", "GiB", "-3g", "0", "12 apples", "1e9", "²g"])
+def test_what_is_no_size_is_told_in_a_line(words):
+    with pytest.raises(UsageError, match="24GiB"):
+        parse_budget(words)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "run.memtrack", object()])
+def test_advice_on_what_is_no_recording_is_refused(wrong):
+    with pytest.raises(UsageError, match="recording"):
+        advise(wrong)
+
+
+def test_a_diagnosis_gets_the_figures_it_lacks_and_keeps_its_own():
+    advised = advise(Recording(recorded())).advised
+    cause = Cause("capacity", 0.9, text("too large"))
+    diagnosis = Diagnosis("cuda_oom", True, text("x"), advice=advise_on_causes([cause]))
+    filled = {one.id: one.saving_bytes for one in with_savings(diagnosis, advised).advice}
+    known = {one.id: one.saving_bytes for one in advised.remedies}
+    assert filled["checkpoint_layers"] == known["checkpoint_layers"]
+    assert filled["bf16_autocast"] == known["bf16_autocast"]
