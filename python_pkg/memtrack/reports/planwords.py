@@ -12,7 +12,6 @@ from memtrack.planners.parts import PlanPart
 from memtrack.reports.words import literal, part_name
 from memtrack.units import format_bytes, format_count
 
-PART, SIZE, HOW = text("part"), text("size"), text("how it is found")
 WAY, HOST, MAPPED, DEVICE = (
     text("way"),
     text("computer's memory"),
