@@ -49,8 +49,9 @@ export class OwnServer {
 }
 
 function freePort(): string {
+  // Printed as text: of a number, node may colour the digits.
   const program =
     "const s = require('net').createServer().listen(0, '127.0.0.1', () => " +
-    '{ console.log(s.address().port); s.close(); })';
+    '{ console.log(String(s.address().port)); s.close(); })';
   return execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }).trim();
 }
