@@ -67,6 +67,9 @@ class KernelTable(Protocol):
         `einsum` has to be cast as a whole, `cross_entropy_loss` to be taken apart.
         """
 
+    def forget_casts(self) -> None:
+        """Let go of what was kept for autocast: its outermost block was left."""
+
 
 @dataclass
 class Effects:

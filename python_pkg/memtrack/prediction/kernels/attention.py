@@ -1,0 +1,186 @@
+"""Attention: which fused kernel CUDA takes, what it saves, what its backward needs.
+
+Sources: `sdp_utils.cpp` (order and conditions), `attention.cu`, `attention_backward.cu` and
+`flash_api.cpp` under aten/src/ATen/native/transformers/cuda, `cudnn/MHA.cpp`; sizes checked against
+`bench/results/kernels.json`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from memtrack.prediction.kernels.context import KernelContext
+from memtrack.prediction.kernels.registry import FP32, HALVES, argument, ceil_to, nbytes, row, swap
+
+aten = torch.ops.aten
+CUDNN_WORKSPACE = 256
+FLASH, EFFICIENT, CUDNN, MATH = "flash", "efficient", "cudnn", "math"
+
+
+def backend(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    masked: bool,
+    context: KernelContext,
+) -> str:
+    """Return which implementation of `scaled_dot_product_attention` CUDA takes.
+
+    Since torch 2.9 cuDNN comes first on Hopper and Blackwell, flash first elsewhere.
+    """
+    width, length = query.shape[-1], query.shape[-2]
+    if (
+        query.dim() != 4
+        or key.shape[-2] == 0
+        or (value.shape[-1] != width and query.dtype not in HALVES)
+    ):
+        return MATH
+    grouped = query.shape[1] != key.shape[1]
+    half = query.dtype in HALVES
+    modern = context.gpu.capability >= (8, 0)
+    flags = torch.backends.cuda
+    if half and context.gpu.capability[0] >= 9 and context.cudnn and flags.cudnn_sdp_enabled():
+        limit = 256 if context.gpu.capability[0] == 9 else 128
+        if width % 8 == 0 and width <= limit and length > 1:
+            return CUDNN
+    if half and modern and not masked and width <= 256 and flags.flash_sdp_enabled():
+        return FLASH
+    aligned = width % (8 if half else 4) == 0
+    if aligned and not grouped and flags.mem_efficient_sdp_enabled():
+        return EFFICIENT
+    return MATH
+
+
+@swap("scaled_dot_product_attention")
+def scaled_dot_product_attention(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
+) -> Any:
+    """Call the fused operation; a mask of truth values becomes one that is added."""
+    query, key, value = (
+        argument(args, kwargs, n, name, None) for n, name in enumerate(("query", "key", "value"))
+    )
+    mask = argument(args, kwargs, 3, "attn_mask", None)
+    dropout = argument(args, kwargs, 4, "dropout_p", 0.0)
+    causal = argument(args, kwargs, 5, "is_causal", False)
+    scale = kwargs.get("scale")
+    chosen = backend(query, key, value, mask is not None, context)
+    if mask is not None and mask.requires_grad and context.grad:
+        chosen = MATH  # a bias that is learnt, as T5's
+    grads = context.grad and any(one.requires_grad for one in (query, key, value))
+    if mask is not None and mask.dtype is torch.bool and chosen != MATH:
+        mask = torch.zeros_like(mask, dtype=query.dtype)
+    if mask is not None and chosen in (EFFICIENT, CUDNN):
+        mask = mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])
+    if chosen == CUDNN:
+        return aten._scaled_dot_product_cudnn_attention(
+            query, key, value, mask, grads, dropout, causal, False, scale=scale
+        )[0]
+    if chosen == EFFICIENT:
+        return aten._scaled_dot_product_efficient_attention(
+            query, key, value, mask, grads, dropout, causal, scale=scale
+        )[0]
+    if chosen == FLASH:
+        return _flash(query, key, value, dropout, causal, scale)
+    return _math(query, key, value, mask, dropout, causal, scale)
+
+
+def _flash(query: Any, key: Any, value: Any, dropout: float, causal: bool, scale: Any) -> Any:
+    """Heads are padded to a multiple of 8, and the scale stays that of the true width."""
+    width = query.shape[-1]
+    if width % 8 == 0:
+        return aten._scaled_dot_product_flash_attention(
+            query, key, value, dropout, causal, False, scale=scale
+        )[0]
+    scale = 1 / math.sqrt(width) if scale is None else scale
+    padded = [torch.nn.functional.pad(one, (0, -width % 8)) for one in (query, key, value)]
+    outputs = aten._scaled_dot_product_flash_attention(*padded, dropout, causal, False, scale=scale)
+    return outputs[0][..., :width]
+
+
+def _math(
+    query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool, scale: Any
+) -> Any:
+    """The composite of products, softmax and dropout, as `_scaled_dot_product_attention_math` has it.
+
+    Halves are computed in fp32 unless `allow_fp16_bf16_reduction_math_sdp` is on.
+    """
+    origin = query.dtype
+    allowed = getattr(torch.backends.cuda, "fp16_bf16_reduction_math_sdp_allowed", None)
+    if origin in HALVES and allowed is not None and not allowed():
+        query, key, value = query.float(), key.float(), value.float()
+    if query.shape[-3] != key.shape[-3]:
+        times = query.shape[-3] // key.shape[-3]
+        key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
+    factor = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else abs(scale))
+    scores = (query * factor) @ (key * factor).transpose(-2, -1)
+    if causal:
+        shape = (query.shape[-2], key.shape[-2])
+        scores = scores + torch.zeros(shape, dtype=query.dtype, device=query.device)
+    elif mask is not None:
+        scores = scores + (
+            torch.zeros_like(mask, dtype=query.dtype) if mask.dtype is torch.bool else mask
+        )
+    weights = torch.softmax(scores, -1)
+    if dropout > 0:
+        weights = aten.native_dropout(weights, dropout, True)[0]
+    return (weights @ value).to(origin)
+
+
+@row("_scaled_dot_product_cudnn_attention")
+def cudnn_forward(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
+) -> Any:
+    """Output and, for backward, the sum of exponentials in fp32."""
+    context.scratch(CUDNN_WORKSPACE)
+    return NotImplemented
+
+
+@row("_scaled_dot_product_cudnn_attention_backward")
+def cudnn_backward(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
+) -> Any:
+    """One workspace: the gradient of the queries in fp32, and keys and values for every head."""
+    _, query, key, value = args[:4]
+    lse = query.shape[0] * query.shape[1] * query.shape[2] * 4
+    expanded = 0
+    if query.shape[1] != key.shape[1]:
+        heads = query.shape[1] // key.shape[1]
+        expanded = heads * (nbytes(key) + nbytes(value))
+    context.scratch(nbytes(query, FP32) + lse + CUDNN_WORKSPACE + expanded)
+    return torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
+
+
+@row("_scaled_dot_product_efficient_attention_backward")
+def efficient_backward(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
+) -> Any:
+    """First the product of output and gradient in fp32, then tiles of 64 queries of the gradient."""
+    query = args[1]
+    batch, heads, length, width = query.shape
+    lse = batch * heads * ceil_to(length, 32) * 4
+    blocks = -(-length // 64)
+    tile = 64 * ceil_to(width, 64) * 4
+    context.scratch_sequence(
+        [nbytes(query, FP32) + 2 * lse, batch * heads * (blocks * tile + 16 * blocks) + lse]
+    )
+    return NotImplemented
+
+
+@row("_scaled_dot_product_flash_attention_backward")
+def flash_backward(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
+) -> Any:
+    """The gradient of the queries in fp32 over whole tiles, and keys and values for every head."""
+    _, query, key, value = args[:4]
+    batch, heads, length, width = query.shape
+    rounded = ceil_to(length, 128)
+    context.scratch(batch * heads * rounded * ceil_to(width, 32) * 4)
+    context.scratch(batch * heads * rounded * 4)
+    if heads != key.shape[1]:
+        times = heads // key.shape[1]
+        context.scratch(times * nbytes(key))
+        context.scratch(times * nbytes(value))
+    return NotImplemented
