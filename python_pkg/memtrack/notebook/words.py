@@ -55,12 +55,17 @@ SUB_COMMANDS = {
         SubCommand(
             "advise",
             "[NAME] [--budget SIZE]",
-            text("what would help in the latest recording, and how much"),
+            text("what would help in the latest run, and how much"),
         ),
         SubCommand(
             "plan",
             "[7B | kv CONFIG | loading 7B] [OPTION …]",
             text("what training, generation or loading needs, without code"),
+        ),
+        SubCommand(
+            "predict",
+            "[BUILD] [--gpu NAME|SIZE] [--steps N] [--largest-batch]",
+            text("whether a training step fits a GPU, without a GPU"),
         ),
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
@@ -71,7 +76,7 @@ SUB_COMMANDS = {
     )
 }
 
-LATER = ("predict", "save", "history", "diff")
+LATER = ("save", "history", "diff")
 """Sub-commands that are known but not there yet: each leaves this line when it comes."""
 
 OPTIONS = {

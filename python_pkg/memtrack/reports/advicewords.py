@@ -35,6 +35,8 @@ def headline(advised: Advised) -> Text:
     peak = text("Peak {peak}", peak=format_bytes(base.peak))
     if base.reserved is not None:
         peak = text("{peak}, {reserved} reserved", peak=peak, reserved=format_bytes(base.reserved))
+    if base.context:
+        peak = text("{peak}, {context} context", peak=peak, context=format_bytes(base.context))
     if advised.budget is None:
         return peak
     budget = format_bytes(advised.budget)
