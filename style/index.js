@@ -10,3 +10,4 @@ import './remedies.css';
 import './advice.css';
 import './planner.css';
 import './gpus.css';
+import './gpuprocesses.css';
