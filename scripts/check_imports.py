@@ -38,6 +38,7 @@ PYTHON_ORDER = (
     "reports",
     "planning",
     "api",
+    "predicting",
 )
 # The doors import every room above, and of each other only what is written here.
 PYTHON_DOORS: dict[str, tuple[str, ...]] = {
@@ -49,7 +50,10 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
     "integrations": ("notebook", "widgets"),
 }
 # Arrows that exist only while a function runs: a recording that a notebook shows has a live view.
-PYTHON_LATE: dict[str, tuple[str, ...]] = {"api": ("widgets",), "planning": ("widgets",)}
+PYTHON_LATE: dict[str, tuple[str, ...]] = {
+    "api": ("widgets", "predicting"),
+    "planning": ("widgets",),
+}
 # The front of the package hands out names on demand; when it is imported, it takes base alone.
 PYTHON_FRONT = ("__init__", "_jupyter")
 # `python -m memtrack` is the command line and nothing else.

@@ -14,6 +14,7 @@ from memtrack._version import __version__
 from memtrack.errors import (
     MemtrackError,
     NewerFormat,
+    PredictionError,
     RecordingStateError,
     UnavailableError,
     UnreadableFile,
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
 
     from memtrack.api import Recording, advise, explain, open, track  # noqa: A004 - the name users read: memtrack.open
     from memtrack.planning import plan, plan_kv, plan_loading
+    from memtrack.predicting import Prediction, largest_batch, predict
     from memtrack.scripts.hooks import install, uninstall
 
 __all__ = [
     "MemtrackError",
     "NewerFormat",
+    "Prediction",
+    "PredictionError",
     "Recording",
     "RecordingStateError",
     "UnavailableError",
@@ -42,11 +46,13 @@ __all__ = [
     "advise",
     "explain",
     "install",
+    "largest_batch",
     "load_ipython_extension",
     "open",
     "plan",
     "plan_kv",
     "plan_loading",
+    "predict",
     "track",
     "uninstall",
     "unload_ipython_extension",
@@ -54,6 +60,7 @@ __all__ = [
 
 _LAZY = ("Recording", "advise", "explain", "open", "track")
 _LAZY_PLANNING = ("plan", "plan_kv", "plan_loading")
+_LAZY_PREDICTING = ("Prediction", "largest_batch", "predict")
 _LAZY_SCRIPTS = ("install", "uninstall")
 
 
@@ -77,10 +84,12 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("memtrack.scripts.hooks"), name)
     if name in _LAZY_PLANNING:
         return getattr(import_module("memtrack.planning"), name)
+    if name in _LAZY_PREDICTING:
+        return getattr(import_module("memtrack.predicting"), name)
     if name not in _LAZY:
         raise AttributeError(f"module 'memtrack' has no attribute {name!r}")
     return getattr(import_module("memtrack.api"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_LAZY_PLANNING, *_LAZY_SCRIPTS})
+    return sorted({*globals(), *_LAZY, *_LAZY_PLANNING, *_LAZY_PREDICTING, *_LAZY_SCRIPTS})

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -346,7 +346,12 @@ def open(  # noqa: A001 - users read memtrack.open
     torch nor a GPU is needed, and nothing in the file is run. Raises UnreadableFile in one sentence
     for what cannot be opened.
     """
-    return Recording(open_recording(path), presentation)
+    data = open_recording(path)
+    if data.facts.evidence == "predicted":
+        from memtrack.predicting import opened
+
+        return opened(data, presentation)
+    return Recording(data, presentation)
 
 
 def explain(
@@ -366,6 +371,9 @@ def explain(
             print(memtrack.explain(error))
     """
     given: Any = error_or_text
+    if recording is not None and not isinstance(getattr(recording, "data", None), RecordingData):
+        kind = type(recording).__name__
+        raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
     if isinstance(given, BaseException):
         return explanation_of(_of_exception(given, recording))
     if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray):
@@ -373,8 +381,20 @@ def explain(
         raise UsageError(text("explain takes an exception or a text, not {kind}.", kind=kind))
     from memtrack.diagnosis.explain import explain_text
 
-    told = explain_text(given)
+    told = explain_text(given if isinstance(given, str) else _checked_lines(given))
     return explanation_of(told if recording is None else _with_evidence(told, recording.data))
+
+
+def _checked_lines(lines: Iterable[Any]) -> Iterator[str]:
+    """Give lines that are text; bytes, as of a file opened without its encoding, become text."""
+    for line in lines:
+        if isinstance(line, bytes | bytearray):
+            yield line.decode("utf-8", errors="replace")
+        elif isinstance(line, str):
+            yield line
+        else:
+            kind = type(line).__name__
+            raise UsageError(text("explain takes an exception or a text, not {kind}.", kind=kind))
 
 
 def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosis:

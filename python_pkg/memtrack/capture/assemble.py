@@ -114,7 +114,8 @@ def _take_lives(blocks: dict[str, Array], events: dict[str, Array]) -> None:
     end[row[freed]] = freed
     torn = (blocks["start"] >= 0) & (start < 0)
     blocks.update(start=start, end=end, bytes=np.where(torn, 0, blocks["bytes"]))
-    events["bytes"] = blocks["bytes"][row]
+    of_blocks = row >= 0
+    events["bytes"][of_blocks] = blocks["bytes"][row[of_blocks]]
     events["bytes"][again] = 0
 
 

@@ -46,7 +46,8 @@ class Observer:
     """One recording being written. Keeps no tensor, module or optimizer alive.
 
     `follows_life` when storages are followed one by one, else the allocator's history is there, and
-    `counts` tells how many allocations it has made and of how many bytes together.
+    `counts` tells how many allocations it has made and of how many bytes together. `blocks` makes what
+    follows storages.
     """
 
     def __init__(
@@ -54,12 +55,13 @@ class Observer:
         names: Callable[[str], str] | None,
         follows_life: bool = True,
         counts: Callable[[], tuple[int, int]] | None = None,
+        blocks: Callable[[RecordingBuilder, Moments], Blocks] = Blocks,
     ) -> None:
         self.builder = RecordingBuilder()
         builder = self.builder
         self.moments = Moments(builder["events"])
         self.follows_life = follows_life
-        self.blocks = Blocks(builder, self.moments)
+        self.blocks = blocks(builder, self.moments)
         self.storages = StorageNames(builder, self.blocks, self.moments)
         self.sightings = Sightings(builder.strings, self.moments)
         self._names: StorageNames | Sightings = self.storages if follows_life else self.sightings

@@ -9,12 +9,13 @@ finish   detach and return the recording
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import platform
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -80,17 +81,17 @@ class Recorder:
         self._steps = checked_steps(steps)
         self._max_events = max_events
         self._names = names
-        self._history = AllocatorHistory() if is_usable(models) else None
+        self._history = self._history_of(models)
         self._snapshot: dict[str, Any] | None = None
         counts = None if self._history is None else self._history.counts
-        self._observer = Observer(names, self._history is None, counts)
+        self._observer = self._make_observer(names, counts)
         self._observer.on_new_step = self._may_begin_step
         self._observer.on_boundary = self._boundary
         self._observer.on_watch = self._watch
         self._observer.on_late_step = self._step_ended
         self._observer.adopt = self._adopt
         self._observer.meter.on_due = self._tick
-        self._guard = guard = Guard(self._give_up)
+        self._guard = guard = self._make_guard()
         self._probes = Probes(self._observer, guard)
         self._readings = Readings(self._observer.builder, self._observer.moments)
         self._attached = self._ended = False
@@ -102,6 +103,17 @@ class Recorder:
         self.on_tick: list[Callable[[Tick], None]] = []
         """Called on the recording thread at most four times a second; must take under 2 ms."""
         _recorders.add(self)
+
+    def _history_of(self, models: list[torch.nn.Module]) -> AllocatorHistory | None:
+        return AllocatorHistory() if is_usable(models) else None
+
+    def _make_observer(
+        self, names: Callable[[str], str] | None, counts: Callable[[], tuple[int, int]] | None
+    ) -> Observer:
+        return Observer(names, self._history is None, counts)
+
+    def _make_guard(self) -> Guard:
+        return Guard(self._give_up)
 
     @property
     def identifier(self) -> str:
@@ -383,6 +395,20 @@ class Recorder:
 def active_recorder() -> Recorder | None:
     """Return a recorder that is attached now, None for none."""
     return next((one for one in list(_recorders) if one._attached), None)
+
+
+@contextlib.contextmanager
+def aside() -> Iterator[None]:
+    """Let no recorder that is attached now see what runs inside: it is not the user's run."""
+    attached = [one._guard for one in list(_recorders) if one._attached]
+    open_guards = [guard for guard in attached if not guard.is_shut]
+    for guard in open_guards:
+        guard.is_shut = True
+    try:
+        yield
+    finally:
+        for guard in open_guards:
+            guard.is_shut = False
 
 
 def _silence_in_child() -> None:

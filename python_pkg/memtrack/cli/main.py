@@ -17,7 +17,7 @@ from memtrack.i18n import Text, preferred_language, text
 
 FINE, WRONG = 0, 2
 
-LATER = ("predict", "history", "diff", "check")
+LATER = ("history", "diff", "check")
 """Commands that are known but not there yet: each leaves this line when it comes."""
 
 _Run = Callable[[argparse.Namespace, str], int]
@@ -100,7 +100,14 @@ def _run(arguments: list[str], language: str) -> int:
 
 
 def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
-    from memtrack.cli import advise_file, explain_file, open_file, plan_words, summary_file
+    from memtrack.cli import (
+        advise_file,
+        explain_file,
+        open_file,
+        plan_words,
+        predict_build,
+        summary_file,
+    )
 
     purpose = text("Shows where the memory of a PyTorch run went: by layer, phase and cause.")
     parser = _Parser(prog="memtrack", description=purpose.render(language))
@@ -111,6 +118,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     explain_file.add_arguments(commands, language)
     advise_file.add_arguments(commands, language)
     plan_words.add_arguments(commands, language)
+    predict_build.add_arguments(commands, language)
     run_script.add_arguments(commands, language)
     known: dict[str, _Run] = {
         "open": open_file.run,
@@ -118,5 +126,6 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
         "explain": explain_file.run,
         "advise": advise_file.run,
         "plan": plan_words.run,
+        "predict": predict_build.run,
     }
     return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}

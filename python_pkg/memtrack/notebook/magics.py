@@ -51,6 +51,7 @@ from memtrack.notebook.help import help_text
 from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
 from memtrack.notebook.planner import plan_for
+from memtrack.notebook.predict import predicted
 from memtrack.notebook.subjects import error_or_text, recording_named
 from memtrack.notebook.targets import find_target
 from memtrack.notebook.usage import UsageTarget
@@ -149,6 +150,9 @@ class MemtrackMagics(Magics):
             return self._explain(request.argument, self._names(local_ns))
         if isinstance(request, Command) and request.name == "advise":
             return self._advise(request.argument, self._names(local_ns))
+        if isinstance(request, Command) and request.name == "predict":
+            shown = self._presentation()
+            return predicted(request.argument, self._names(local_ns), self._shell, shown)
         if isinstance(request, Command) and request.name == "plan":
             return plan_for(request.argument, self._names(local_ns), self._language())
         if isinstance(request, Command):

@@ -8,13 +8,20 @@ import numpy as np
 
 from memtrack.analysis import DRAW_ORDER, Timeline, allocated, by_category, step_ns
 from memtrack.analysis.device import DeviceAnalysis, analyse_device, devices_in_order
+from memtrack.analysis.predicted import Predicted, predicted_of
 from memtrack.analysis.sites import sites
 from memtrack.analysis.timeline import BUCKETS, MOST_ALLOCATIONS, timeline
+from memtrack.i18n import Text
 from memtrack.recording import Category, RecordingData
 from memtrack.recording.tables import Array
 from memtrack.reports.found import answers, ledger_report
 from memtrack.reports.lines import grouped_lines, line_levels, line_report
 from memtrack.reports.notices import notice_sentences
+from memtrack.reports.predictions import (
+    assumption_sentences,
+    predicted_details,
+    predicted_headline,
+)
 from memtrack.reports.report import (
     Device,
     LayerColumns,
@@ -51,7 +58,7 @@ def build_report(
         versions=facts.versions,
         steps=data.steps_run,
         step_ns=step_ns(data),
-        notices=notice_sentences(facts.notices),
+        notices=[*notice_sentences(facts.notices), *_assumptions(data)],
         layers=_layer_tree(data),
         phases=PhaseBands({name: data.phases[name] for name in _PHASE_COLUMNS}),
         marks=_marks(data),
@@ -82,8 +89,8 @@ def _view(analysis: DeviceAnalysis) -> View:
     groups = grouped_lines(lines, analysis.by_category)
     return View(
         device=Device(data.string(device["kind"]), device["index"], name, device["total"]),
-        headline=headline(analysis),
-        details=details(analysis),
+        headline=_headline(analysis),
+        details=_details(analysis),
         peak=PeakPoint(peak.bytes, peak.cut, peak.time_ns, peak.step, peak.phase, peak.layer, path),
         ledger=ledger_report(analysis.ledger),
         layers=LayerColumns(analysis.layers.columns, analysis.layers.outside),
@@ -91,6 +98,29 @@ def _view(analysis: DeviceAnalysis) -> View:
         lines=lines,
         **answers(analysis),
     )
+
+
+def _headline(analysis: DeviceAnalysis) -> Text:
+    """Return the first line; of a predicted GPU with what it needs and whether that is there."""
+    told = _prediction_of(analysis)
+    found = headline(analysis)
+    return found if told is None else predicted_headline(found, told)
+
+
+def _details(analysis: DeviceAnalysis) -> list[Text]:
+    told = _prediction_of(analysis)
+    return [*([] if told is None else predicted_details(told)), *details(analysis)]
+
+
+def _prediction_of(analysis: DeviceAnalysis) -> Predicted | None:
+    data = analysis.data
+    is_host = data.string(int(data.devices["kind"][analysis.device])) == "cpu"
+    return None if is_host else predicted_of(data)
+
+
+def _assumptions(data: RecordingData) -> list[Text]:
+    told = predicted_of(data)
+    return [] if told is None else assumption_sentences(told)
 
 
 def _groups_of(data: RecordingData, device: int) -> list[str]:
