@@ -16,7 +16,14 @@ from memtrack.i18n import text
 from memtrack.prediction.kernels.context import KernelTable
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, META, Depth, claim_of, is_meta
-from memtrack.prediction.stage.hostdata import FROM_PYTHON, RECURRENT, packed, padded, with_values
+from memtrack.prediction.stage.hostdata import (
+    FROM_PYTHON,
+    RECURRENT,
+    flattened,
+    packed,
+    padded,
+    with_values,
+)
 from memtrack.prediction.stage.metas import ctc_loss
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
@@ -49,7 +56,11 @@ _DUNDERS = {
     "__sub__": "sub",
     "__truediv__": "div",
 }
-_OURS: dict[str, Any] = {"_pad_packed_sequence": padded, "_pack_padded_sequence": packed}
+_OURS: dict[str, Any] = {
+    "_pad_packed_sequence": padded,
+    "_pack_padded_sequence": packed,
+    "_cudnn_rnn_flatten_weight": flattened,
+}
 _REFUSED = frozenset(
     [
         "nested_tensor",

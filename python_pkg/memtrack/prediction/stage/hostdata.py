@@ -127,3 +127,20 @@ def _runs(sizes: list[int]) -> Iterator[tuple[int, int, int]]:
             end += 1
         yield begin, end, sizes[begin]
         begin = end
+
+
+def flattened(weights: list[torch.Tensor], *shape: Any) -> torch.Tensor:
+    """Return what `torch._cudnn_rnn_flatten_weight` does: one buffer that all weights become views of.
+
+    cuDNN itself is asked nothing; it lays weights out one after another.
+    """
+    whole = torch.empty(
+        sum(one.numel() for one in weights), dtype=weights[0].dtype, device=weights[0].device
+    )
+    place = 0
+    for one in weights:
+        part = whole[place : place + one.numel()].view(one.shape)
+        part.copy_(one)
+        one.data = part
+        place += one.numel()
+    return whole

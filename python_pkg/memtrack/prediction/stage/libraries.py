@@ -9,6 +9,7 @@ from typing import Any
 import torch
 import torch.utils.checkpoint
 import torch.utils.data as data
+from torch.backends.cudnn import rnn as cudnn_rnn
 
 from memtrack.i18n import text
 from memtrack.prediction.stage.assumptions import Assumptions, refused
@@ -35,6 +36,8 @@ class Libraries:
         patches.replace(data.DataLoader, "__init__", self._loader)
         patches.replace(data.DataLoader, "__iter__", self._iterated)
         self._inference(patches)
+        patches.answer(torch, "_use_cudnn_rnn_flatten_weight", True)
+        patches.answer(cudnn_rnn, "get_cudnn_mode", 0)
         patches.replace(torch.nn.DataParallel, "forward", self._parallel)
         self._files(patches)
         self._compilers(patches)

@@ -129,6 +129,8 @@ class Session:
         def put_back() -> None:
             if getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None) is not context:
                 torch.set_default_device(None if context is None else context.device)
+                if context is None:  # torch 2.4 takes what is there for a device
+                    vars(torch._GLOBAL_DEVICE_CONTEXT).pop("device_context", None)
             default_device.CURRENT_DEVICE = current
 
         self._undo.append(put_back)

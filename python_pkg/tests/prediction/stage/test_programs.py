@@ -11,9 +11,9 @@ CUDA = torch.device("cuda", 0)
 
 
 def distinct(tensors):
-    """Return elements and bytes of tensors, each storage once."""
+    """Return the elements of tensors, each once, and the bytes of their storages, each once."""
     storages = {one.untyped_storage()._cdata: one for one in tensors}
-    elements = sum(one.numel() for one in storages.values())
+    elements = sum(one.numel() for one in {id(one): one for one in tensors}.values())
     return elements, sum(one.untyped_storage().nbytes() for one in storages.values())
 
 
