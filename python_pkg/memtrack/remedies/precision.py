@@ -17,7 +17,7 @@ from memtrack.remedies.base import LASTING, after_cut
 from memtrack.remedies.dtypes import LOW_TYPES, Flow, flows_of, is_byte_mask, is_float32
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.shapes import quadratic, softmax_results
+from memtrack.remedies.shapes import quadratic, softmax_results, with_16bit_kernel
 from memtrack.remedies.words import NO_LAYERS, NO_PHASES, entry, measured
 
 
@@ -35,6 +35,7 @@ def refuse_autocast(scene: Scene) -> Text | None:
 
 def autocast(scene: Scene, bound: Bound) -> Scene:
     """Halve what 16-bit operations give, and add the copies that autocast makes of weights and inputs."""
+    scene = with_16bit_kernel(scene, bound)
     flows = np.where(softmax_results(scene), int(Flow.FULL), flows_of(scene, bound))
     low = flows == Flow.LOW
     changed = scene.resized(low & ~is_byte_mask(scene), 0.5)
@@ -169,6 +170,7 @@ def refuse_weights(scene: Scene) -> Text | None:
 
 def weights_16bit(scene: Scene, bound: Bound) -> Scene:
     """Halve all that is of float32 but what is upcast on purpose: norms written out and losses."""
+    scene = with_16bit_kernel(scene, bound)
     masks = is_byte_mask(scene)
     whole = scene.of_category(Category.INPUT, Category.WORKSPACE, Category.OTHER) & ~scene.is_saved
     upcast = np.zeros(len(scene), dtype=bool)

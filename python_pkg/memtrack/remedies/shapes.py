@@ -112,6 +112,21 @@ def fused_attention(scene: Scene, bound: Bound) -> Scene:
     return scene.resized(matrices, 1 / np.maximum(length, 1))
 
 
+def with_16bit_kernel(scene: Scene, bound: Bound) -> Scene:
+    """Return the scene as 16-bit attention makes it: without matrices that float32 alone has needed.
+
+    The fused kernels with grouped heads take 16 bits only, so that torch's own attention makes matrices
+    in float32 and none in 16 bits. Attention that a model writes out makes them always.
+    """
+    matrices = np.flatnonzero(quadratic(scene) & (scene["row"] >= 0))
+    if not len(matrices) or bound is Bound.MOST:
+        return scene
+    data = scene.ground.data
+    stack = int(data.allocations["stack"][scene["row"][matrices[0]]])
+    of_torch = any("sdpa" in function for _, function, _ in data.stack_frames(stack))
+    return fused_attention(scene, bound) if of_torch or bound is Bound.LEAST else scene
+
+
 def _lengths(scene: Scene) -> Array:
     length = np.ones(len(scene), dtype=np.int64)
     layers = scene.ground.data.layers
