@@ -59,7 +59,7 @@ SUB_COMMANDS = {
         ),
         SubCommand(
             "plan",
-            "[7B | kv CONFIG | loading 7B] [OPTION …]",
+            "[7B | kv CONFIG | …]",
             text("what training, generation or loading needs, without code"),
         ),
         SubCommand(

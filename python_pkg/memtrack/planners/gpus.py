@@ -68,13 +68,10 @@ def find_gpu(name: str) -> KnownGpu:
     """
     wanted = _words(name)
     joined = "".join(name.lower().split())
-    found = [
-        gpu
-        for gpu in GPUS
-        if wanted and (wanted <= _words(gpu.name) or joined in "".join(gpu.name.lower().split()))
-    ]
-    if found:
-        return found[0]
+    by_words = [gpu for gpu in GPUS if wanted and wanted <= _words(gpu.name)]
+    by_letters = [gpu for gpu in GPUS if joined and joined in "".join(gpu.name.lower().split())]
+    if by_words or by_letters:
+        return (by_words or by_letters)[0]
     names = [gpu.name.removeprefix("NVIDIA ").removeprefix("GeForce ") for gpu in GPUS]
     close = difflib.get_close_matches(name.upper(), [one.upper() for one in names], 1, 0.4)
     hint = text(

@@ -75,7 +75,7 @@ function headOf(
   isMixed: boolean,
   { trans, say, copying }: IRowTools
 ): HTMLElement {
-  const [bytes, share] = savingWords(remedy.saving ?? 0, advice.peak);
+  const [bytes, share] = figuresOf(remedy, advice, trans);
   const worse = (remedy.saving ?? 0) < 0 ? ' memtrack-mod-worse' : '';
   const evidence = element(
     'span',
@@ -105,6 +105,19 @@ function headOf(
       ...(remedy.code === '' ? [] : [copying.button(remedy.code, say(remedy.title))])
     )
   );
+}
+
+/** What is saved of the peak; where that is nothing, what is saved of the reserved bytes. */
+function figuresOf(
+  { saving = 0, reserved }: IAdvisedRemedy,
+  advice: IAdvice,
+  trans: TranslationBundle
+): readonly [string, string] {
+  const released = (advice.reserved ?? 0) - (reserved ?? advice.reserved ?? 0);
+  if (saving > 0 || released <= 0) {
+    return savingWords(saving, advice.peak);
+  }
+  return [savingWords(released, 1)[0], trans.__('reserved')];
 }
 
 function detailsOf(remedy: IAdvisedRemedy, { trans, say, copying }: IRowTools): HTMLElement {
