@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import bz2
 import codecs
+import gzip
 import io
 import json
+import lzma
 import shutil
 import sys
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from memtrack.diagnosis.explain import explain_text
@@ -21,7 +25,13 @@ _PEEK = 4096
 _PIECE = 1 << 16
 """Characters read at once, for files whose lines never end."""
 _RECORDINGS = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
-_PACKED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"(\xb5/\xfd")
+_PACKED: Sequence[tuple[bytes, Callable[[BinaryIO], Any]]] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"\xfd7zXZ", lzma.LZMAFile),
+    (b"BZh", bz2.BZ2File),
+)
+"""Logs are often kept so; they are read as they are unpacked, in bounded memory."""
+_ZSTD = b"(\xb5/\xfd"
 # Everything but control characters; of these only those that terminals and editors write.
 _PRINTED = bytes({*range(256)} - {*range(32), 127} | {*b"\t\n\r\f\b\x1b\x07"})
 """A text has hardly any other byte: at most one in fifty."""
@@ -80,20 +90,43 @@ class _Lines:
 
     def __init__(self, file: BinaryIO, name: str | Text) -> None:
         self._name = name
-        self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(_Raw(file))
+        self._is_packed = False
+        self._file: Any = (
+            file if isinstance(file, io.BufferedReader) else io.BufferedReader(_Raw(file))
+        )
 
     def __iter__(self) -> Iterator[str]:
-        head = self._file.peek(_PEEK)[:_PEEK]
+        head = self._unpacked(self._file.peek(_PEEK)[:_PEEK])
         stream = io.TextIOWrapper(self._file, encoding=self._encoding(head), errors="replace")
         empty = True
         try:
             while piece := stream.readline(_PIECE):
                 empty = empty and not piece.strip()
                 yield piece
+        except (EOFError, OSError, lzma.LZMAError, zlib.error) as problem:
+            if not self._is_packed:
+                raise
+            raise UnreadableFile(
+                text("{name} is damaged or cut short.", name=self._name)
+            ) from problem
         finally:
             stream.detach()
         if empty:
             raise UnreadableFile(text("{name} is empty.", name=self._name))
+
+    def _unpacked(self, head: bytes) -> bytes:
+        """Return the beginning of the text itself, read through what packed it."""
+        for mark, opened in _PACKED:
+            if head.startswith(mark):
+                self._is_packed = True
+                self._file = io.BufferedReader(opened(self._file))
+                try:
+                    return bytes(self._file.peek(_PEEK)[:_PEEK])
+                except (EOFError, OSError, lzma.LZMAError, zlib.error) as problem:
+                    raise UnreadableFile(
+                        text("{name} is damaged or cut short.", name=self._name)
+                    ) from problem
+        return head
 
     def _encoding(self, head: bytes) -> str:
         if head.startswith(_RECORDINGS):
@@ -101,14 +134,22 @@ class _Lines:
                 text("{name} is a recording or a pickle, not a text.", name=self._name),
                 text("memtrack open FILE shows recordings and snapshots."),
             )
-        if head.startswith(_PACKED):
-            raise UnreadableFile(text("{name} is compressed.", name=self._name))
+        if head.startswith(_ZSTD):
+            raise UnreadableFile(
+                text("{name} is compressed.", name=self._name),
+                text(
+                    "Unpack it on the way: {command}", command="zstdcat FILE | memtrack explain -"
+                ),
+            )
         for mark, encoding in _MARKS:
             if head.startswith(mark):
                 return encoding
         zeros = head.count(0)
         if zeros and head[1::2].count(0) == zeros and zeros > len(head) // 4:
             return "utf-16-le"  # what PowerShell's `>` writes, without its mark
+        head = head.lstrip(
+            b"\0"
+        )  # what a crash, or a rotation under an open file, leaves at the start
         if 50 * len(head.translate(None, _PRINTED)) > len(head):
             raise UnreadableFile(text("{name} is not a text.", name=self._name))
         return "utf-8"

@@ -126,7 +126,9 @@ def _other(failure: Failure) -> Text:
 _KILLED = text("A process was killed from outside, mostly because the computer's memory was full.")
 _UNCOMPILED = text("A kernel could not be compiled; the text does not say why.")
 _PLAIN: Mapping[str, Text] = {
-    "cuda_error": text("Out of memory, told by the driver without figures."),
+    "cuda_error": text(
+        "Out of memory, told by the driver without figures: the GPU's, or pinned memory of the computer."
+    ),
     "cuda_runtime_error_2": text("Out of memory, told by the CUDA runtime without figures."),
     "cuda_driver": text("Out of memory, told by the driver while it mapped memory."),
     "cuda_driver.unknown": text("The driver failed while it mapped memory; that is no lack of it."),

@@ -24,7 +24,8 @@ _RAISE = re.compile(r"^ {4,}raise\b.*\n(?: +[~^]+\n)?", re.MULTILINE)
 """The source of a `raise`, whose message is no error that happened, and the marks below it."""
 _WORDS = re.compile(
     r"memory|alloc|cuda|hip error|xpu|cublas|cudnn|cufft|cusolver|cusparse|nccl|nvml|driver|device-side"
-    r"|bus error|/dev/shm|xid|resource|gpu|invalid buffer size|no kernel image|1EB",
+    r"|bus error|/dev/shm|\bshm|xid|resource|gpu|invalid buffer size|no kernel image|1EB|triton|killed"
+    r"|\bmps\b|\bnpu|device|exited unexpectedly|by signal",
     re.IGNORECASE,
 )
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.error import UsageError
 
 from memtrack.api import Recording, case_of, recording_called
@@ -39,6 +40,7 @@ class Failures:
         self._display_id = ""
         self._cell: int | None = None
         self._later = ""
+        self._captured: tuple[Any, Explanation] | None = None
         self.latest: Explanation | None = None
         """The last explanation that was shown by itself."""
 
@@ -92,6 +94,7 @@ class Failures:
         self._seen = _last_error()
 
     def _after_cell(self, result: Any) -> None:
+        self._show_captured()
         # An error that has a length or a truth of its own may count as false.
         error = getattr(result, "error_in_exec", None)
         error = self._shown_besides() if error is None else error
@@ -124,6 +127,18 @@ class Failures:
         self._cell, self._later = cell, ""
         self._show(self._explanation(case, recording), update=False)
 
+    def _show_captured(self) -> None:
+        """Show again what `%%capture` has kept to itself: the traceback stands outside of it."""
+        captured, self._captured = self._captured, None
+        if captured is None:
+            return
+        publisher, explanation = captured
+        if publisher is self._shell.display_pub:  # still inside
+            self._captured = captured
+            return
+        with self._one_line():
+            self._show(explanation, update=False)
+
     def _shown_besides(self) -> BaseException | None:
         """Return an error that IPython showed in this cell without failing it, as `%run` does."""
         error = getattr(sys, "last_value", None)
@@ -136,6 +151,8 @@ class Failures:
 
     def _show(self, explanation: Explanation, *, update: bool) -> None:
         self.latest = explanation
+        if isinstance(self._shell.display_pub, CapturingDisplayPublisher):
+            self._captured = (self._shell.display_pub, explanation)
         shown = explanation._repr_mimebundle_()
         transient = {"display_id": self._display_id}
         self._shell.display_pub.publish(shown, {}, transient=transient, update=update)

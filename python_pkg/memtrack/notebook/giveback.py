@@ -82,7 +82,12 @@ _NO_TORCH = text("PyTorch is not imported in this notebook, so no tensor of it h
 
 
 def _parse(argument: str, shell: Any) -> tuple[Sequence[str], bool]:
-    words = [word.strip(",") for word in split_words(argument)]
+    if ";" in argument:
+        raise UsageError(
+            text("%memtrack free takes names of variables, and no code after a semicolon."),
+            text("Write the code on a line of its own."),
+        )
+    words = [part for word in split_words(argument) for part in _parts(word)]
     options = [word for word in words if word.startswith("-")]
     for option in options:
         if option not in FREE_OPTIONS:
@@ -95,6 +100,12 @@ def _parse(argument: str, shell: Any) -> tuple[Sequence[str], bool]:
             others = [one for one in known if not issubclass(type(known[one]), ModuleType)]
             raise _no_variable(name, others)
     return names, bool(options)
+
+
+def _parts(word: str) -> list[str]:
+    """Return the names that commas part; a word such as `a[0,1]` is one, which is no name."""
+    parts = word.strip(",").split(",")
+    return parts if all(part.isidentifier() for part in parts) else [word.strip(",")]
 
 
 def _no_variable(name: str, known: Sequence[str]) -> UsageError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -13,12 +12,6 @@ from memtrack.i18n import preferred_language, text
 if TYPE_CHECKING:
     from memtrack.api import Recording
 
-_WORDS = re.compile(
-    r"memory|alloc|cuda|hip\b|\bmps\b|xpu|npu|nccl|cublas|cudnn|cufft|device|driver|gpu|nvml"
-    r"|triton|killed|shm|bus error|signal|resource",
-    re.IGNORECASE,
-)
-"""What says nothing of this kind is not looked at: most errors cost nothing here."""
 _LEFT_ALONE = (SystemExit, KeyboardInterrupt, SyntaxError, GeneratorExit)
 
 _explained: set[int] = set()
@@ -54,23 +47,9 @@ def may_be_of_memory(error: BaseException) -> bool:
     # Ahead of any import: after one, Python no longer ends by the signal of an interrupt.
     if issubclass(type(error), _LEFT_ALONE):
         return False
-    from memtrack.diagnosis.raised import chain
+    from memtrack.diagnosis.raised import may_be_about_memory
 
-    for one in reversed(chain(error)):
-        if issubclass(type(one), _LEFT_ALONE):
-            return False
-        if issubclass(type(one), MemoryError) or _WORDS.search(type(one).__name__):
-            return True
-        if _WORDS.search(_message(one)):
-            return True
-    return False
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - it is code of the user's
-        return ""
+    return may_be_about_memory(error)
 
 
 def _explanation(error: BaseException, recording: Recording | None, language: str) -> str:

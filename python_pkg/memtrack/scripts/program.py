@@ -15,7 +15,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from memtrack.errors import UsageError
@@ -24,6 +24,8 @@ from memtrack.scripts import imports
 
 _MAIN = "__main__"
 _FINDING = "<frozen importlib"
+_MODULES = os.path.join("torch", "nn", "modules", "module.py")
+_OWN_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 _replaced: list[ModuleType] = []
 """The `__main__` that was there before: its code is still running."""
@@ -122,8 +124,12 @@ def script_or_folder(path: str, arguments: Sequence[str]) -> Program:
     return Script(path, arguments)
 
 
-def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+def without_our_frames(
+    traceback: TracebackType | None, hooked: bool = False
+) -> TracebackType | None:
     """Return what is left of a program's traceback without what is there because we ran it.
+
+    With `hooked`, modules were called through our hooks: torch then goes through one frame more.
 
     Gone are what lies above the program and, where an import that we watch has failed, our frame with
     those of Python's import around it, which Python itself leaves out.
@@ -136,12 +142,27 @@ def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     first = max((row + 1 for row, file in enumerate(files) if file == __file__), default=0)
     while 0 < first < len(files) and files[first].startswith(_FINDING):
         first += 1
-    kept = [row for row in range(first, len(files)) if not _is_about_imports(files, row)]
+    kept = [
+        row
+        for row in range(first, len(files))
+        if not _is_about_imports(files, row)
+        and not (hooked and _is_for_hooks(entries[row].tb_frame))
+    ]
     rest: TracebackType | None = None
     for row in reversed(kept):
         entries[row].tb_next = rest
         rest = entries[row]
     return rest
+
+
+def _is_for_hooks(frame: FrameType) -> bool:
+    """Tell whether a frame is torch's way round for hooks, of a module that has none of its own."""
+    code = frame.f_code
+    if code.co_name != "inner" or not code.co_filename.endswith(_MODULES):
+        return False
+    module = frame.f_locals.get("self")
+    own = getattr(module, "__dict__", {})
+    return module is not None and not any(own.get(name) for name in _OWN_HOOKS)
 
 
 def _is_about_imports(files: Sequence[str], row: int) -> bool:
@@ -169,7 +190,26 @@ def _code_of(file: str, loader: SourceFileLoader | SourcelessFileLoader) -> Code
         assert compiled is not None
         return compiled
     with io.open_code(file) as source:
-        return compile(source.read(), file, "exec", dont_inherit=True)
+        written = source.read()
+    try:
+        return compile(written, file, "exec", dont_inherit=True)
+    except SyntaxError as problem:
+        if "(unicode error) 'utf-8'" in str(problem.msg):
+            raise _undeclared(written, file) or problem from None
+        raise
+
+
+def _undeclared(written: bytes, file: str) -> SyntaxError | None:
+    """Return what Python says of a file that is not UTF-8 and declares no encoding (PEP 263)."""
+    for number, line in enumerate(written.splitlines(), 1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            return SyntaxError(
+                f"Non-UTF-8 code starting with '\\x{line[problem.start]:02x}' in file {file} on line"
+                f" {number}, but no encoding declared; see https://peps.python.org/pep-0263/ for details"
+            )
+    return None
 
 
 def _become_main(file: str | None, loader: Any) -> ModuleType:

@@ -18,6 +18,7 @@ from memtrack.scripts.hooks import Hooks
 from memtrack.scripts.imports import ImportWatch
 from memtrack.scripts.program import without_our_frames
 from memtrack.scripts.target import free_name
+from memtrack.scripts.termination import end_by_signal
 
 if TYPE_CHECKING:
     from memtrack.api import Recording
@@ -50,6 +51,7 @@ class Session:
         self._hooks = Hooks(main=False)
         if self._target is not None:
             self._torch = ImportWatch("torch", self._await_first_call)
+            end_by_signal(self._ended_by_signal)
 
     def end(self, state: str, error: BaseException | None = None) -> None:
         """The program is over: end the recording, explain a memory error, save, say where."""
@@ -79,10 +81,15 @@ class Session:
             with suppress(Exception):
                 self._recorder.leave()
 
+    def _ended_by_signal(self) -> None:
+        if self._recording is not None:
+            self.end("interrupted")
+
     def _clean(self, error: BaseException, traceback: TracebackType | None) -> None:
         """Take out the frames that are there because we ran the program and watched operations."""
         with suppress(Exception):
-            error.__traceback__ = without_our_frames(traceback)
+            hooked = self._recorder is not None
+            error.__traceback__ = without_our_frames(traceback, hooked)
             if self._recorder is not None:
                 from memtrack.capture.tracebacks import clean_traceback
 

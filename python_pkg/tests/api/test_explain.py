@@ -11,6 +11,7 @@ import torch
 
 import memtrack
 from memtrack.diagnosis.diagnosis import Diagnosis
+from memtrack.errors import UsageError
 from memtrack.reports.diagnosispayload import MIME_TYPE
 
 OOM = Path(__file__).parent.parent / "fixtures" / "oom"
@@ -99,3 +100,23 @@ def test_what_was_recorded_of_the_cpu_is_no_evidence_for_a_gpu():
     with memtrack.track(layer) as recording:
         layer(torch.ones(4, 8)).sum().backward()
     assert memtrack.explain(MESSAGE, recording) == memtrack.explain(MESSAGE)
+
+
+def test_lines_of_a_file_opened_as_bytes_are_read():
+    assert (
+        memtrack.explain(MESSAGE.encode().splitlines(True)).kind == memtrack.explain(MESSAGE).kind
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((MESSAGE, 5), "recording must be a recording, not int."),
+        (([MESSAGE, 5],), "explain takes an exception or a text, not int."),
+        ((None,), "explain takes an exception or a text, not NoneType."),
+    ],
+)
+def test_what_it_cannot_take_is_one_line(arguments, said):
+    with pytest.raises(UsageError) as raised:
+        memtrack.explain(*arguments)
+    assert str(raised.value) == said

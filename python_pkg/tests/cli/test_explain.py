@@ -1,7 +1,10 @@
 """`memtrack explain`: files, pipes, languages, and what is no text."""
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import pickle
 import subprocess
 import sys
@@ -108,7 +111,9 @@ def test_no_memory_error_is_no_failure(capsys, tmp_path):
         (b" \n\n\t\n", "is empty."),
         (pickle.dumps({"segments": []}), "is a recording or a pickle, not a text."),
         (b"PK\x03\x04rest", "is a recording or a pickle, not a text."),
-        (b"\x1f\x8b\x08rest", "is compressed."),
+        (b"\x1f\x8b\x08rest", "is damaged or cut short."),
+        (gzip.compress(LOG.encode())[:-12], "is damaged or cut short."),
+        (b"(\xb5/\xfd rest", "is compressed."),
         (bytes(range(256)) * 8, "is not a text."),
     ],
 )
@@ -119,6 +124,21 @@ def test_what_is_no_text_is_one_line_and_code_2(capsys, tmp_path, data, said):
     assert (code, out) == (2, "")
     assert err.startswith(f"{path} {said}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_packed_log_is_read_as_the_log(capsys, tmp_path, pack):
+    path = tmp_path / "log.packed"
+    path.write_bytes(pack(LOG.encode()))
+    assert run(capsys, "explain", path) == (0, render_diagnosis(explain_text(LOG)) + "\n", "")
+
+
+def test_a_log_that_begins_with_zeros_is_a_text(capsys, tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_bytes(bytes(3000) + LOG.encode())
+    code, out, err = run(capsys, "explain", path)
+    assert (code, err) == (0, "")
+    assert out.startswith("Out of memory on GPU 0: 1.50 GiB asked for")
 
 
 def test_a_file_that_is_not_there(capsys, tmp_path):

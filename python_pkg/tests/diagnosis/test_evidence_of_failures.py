@@ -173,7 +173,7 @@ def test_headlines_read_well_in_both_languages(explained):
     line = explained("leak_loss_graph").headline
     assert line.render() == (
         "Out of memory in forward at modeling_gpt2.py:697 forward:"
-        " 31.2 MiB asked, largest free block 12.0 MiB"
+        " 31.2 MiB asked for, largest free block 12.0 MiB"
     )
     assert line.render("zh_CN") == (
         "显存不足：在前向中（modeling_gpt2.py:697 forward）请求 31.2 MiB，最大空闲块 12.0 MiB"

@@ -54,6 +54,14 @@ def test_a_failed_cell_is_explained_in_three_forms(failing):
     assert failing.err == ""
 
 
+def test_a_cell_whose_output_is_captured_is_explained_outside(failing):
+    failing.run("%%capture kept\noom()")
+    (shown,) = explanations(failing)
+    assert shown["text/plain"].splitlines()[0] == HEADLINE
+    failing.run("1 + 1")
+    assert len(explanations(failing)) == 1
+
+
 @pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain", "Minimal"])
 def test_the_traceback_is_what_it_is_without_us(bare, mode):
     bare.run(SETUP)

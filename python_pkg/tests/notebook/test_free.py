@@ -242,3 +242,22 @@ def test_a_recording_goes_on_undisturbed(training):
     assert events("get_ipython().run_line_magic('memtrack', 'who')") == plain
     assert events("get_ipython().run_line_magic('memtrack', 'free')") == plain
     assert events("pass") == plain
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("x; import os", "takes names of variables, and no code after a semicolon."),
+        ("\u00e9,dq", "There is no variable '\u00e9' in this notebook."),
+        ("rows[0,1]", "'rows[0,1]' is not the name of a variable."),
+    ],
+)
+def test_what_is_no_list_of_names_is_told_so(failing, arguments, said):
+    result = failing.run(f"%memtrack free {arguments}")
+    assert said in str(result.error_in_exec)
+
+
+def test_names_may_be_parted_by_commas(failing):
+    failing.run("import torch; first, second = torch.ones(9), torch.ones(9)")
+    free(failing, "first,second")
+    assert not {"first", "second"} & set(failing.shell.user_ns)

@@ -1,5 +1,6 @@
 """A program that memtrack runs cannot tell, nor can who reads its output: Python is the reference."""
 
+import os
 import py_compile
 import re
 import sys
@@ -123,6 +124,14 @@ def test_a_script_in_another_encoding_or_with_a_mark(folder):
     assert same(folder, "program.py").out == "é\n"
     (folder / "program.py").write_bytes("\ufeffprint('ü')\n".encode())
     assert same(folder, "program.py").out == "ü\n"
+
+
+def test_a_script_in_an_encoding_that_it_does_not_declare(folder):
+    (folder / "program.py").write_bytes(b"first = 1\nname = 'caf\xe9'\n")
+    ours, pythons = memtrack_run(folder, "--no-record", "program.py"), python(folder, "program.py")
+    assert ours.code == pythons.code == 1
+    theirs = pythons.err.replace(str(folder) + os.sep, "")
+    assert ours.err.replace(str(folder) + os.sep, "") == theirs
 
 
 def test_a_compiled_script(folder):

@@ -1,5 +1,6 @@
 """What `memtrack run` leaves of a program that trains: a recording, however the program ends."""
 
+import os
 import re
 import signal
 import subprocess
@@ -146,6 +147,65 @@ def test_a_program_that_is_interrupted_from_outside(folder):
     assert err.endswith(told(folder / "train.memtrack", folder))
     data = recorded(folder / "train.memtrack").data
     assert (data.facts.state, data.steps_run) == ("interrupted", 3)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
+def test_a_program_that_is_ended_from_outside_leaves_its_recording(folder):
+    command = [sys.executable, "-m", "memtrack", "run", "train.py", "wait"]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert any("waiting" in line for line in process.stdout)
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (-signal.SIGTERM, told(folder / "train.memtrack", folder))
+    data = recorded(folder / "train.memtrack").data
+    assert (data.facts.state, data.steps_run) == ("interrupted", 3)
+
+
+def test_a_handler_of_the_programs_own_is_left_alone(folder):
+    (folder / "own.py").write_text(
+        "import os, signal, torch\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('mine'))\n"
+        "torch.nn.Linear(2, 2)(torch.zeros(1, 2))\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+        "print('on')\n"
+    )
+    found = memtrack_run(folder, "own.py")
+    assert (found.code, found.out) == (0, "mine\non\n")
+    assert recorded(folder / "own.memtrack").data.facts.state == "complete"
+
+
+def test_a_worker_ends_by_the_signal_alone(folder):
+    (folder / "forks.py").write_text(
+        "import os, signal, time, torch\n"
+        "torch.nn.Linear(2, 2)(torch.zeros(1, 2))\n"
+        "child = os.fork()\n"
+        "if not child: time.sleep(60)\n"
+        "os.kill(child, signal.SIGTERM)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    found = memtrack_run(folder, "forks.py")
+    assert (found.code, found.out) == (0, "-15\n")
+    assert found.err.count("recorded in") == 1
+
+
+def test_an_error_inside_a_model_shows_no_frame_that_is_there_for_hooks(folder):
+    (folder / "fails.py").write_text(
+        "import torch\n"
+        "class Fails(torch.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        raise KeyError('no luck')\n"
+        "Fails()(torch.zeros(1))\n"
+    )
+    ours, pythons = memtrack_run(folder, "fails.py"), python(folder, "fails.py")
+    frames = [re.findall(r'File "(.+?)", line \d+, in (.+)', one.err) for one in (ours, pythons)]
+    assert frames[0] == frames[1]
 
 
 def test_a_memory_error_is_explained_between_its_traceback_and_the_recording(folder):

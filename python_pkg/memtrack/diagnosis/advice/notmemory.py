@@ -99,6 +99,17 @@ NOT_MEMORY: Sequence[Entry] = (
         caveats=(text("In mode Exclusive_Process one process has the device for itself"),),
     ),
     Entry(
+        "fewer_visible_gpus",
+        text("Let the process see only the GPUs that it uses"),
+        text("nothing"),
+        frozenset({"not_oom_hardware_driver_env"}),
+        wordings=frozenset({"peers"}),
+        code=(
+            'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0,1,2,3"   # before torch is imported'
+        ),
+        caveats=(text("Of many GPUs each can reach the memory of some eight others directly"),),
+    ),
+    Entry(
         "file_again",
         text("Fetch or write the file again"),
         text("nothing"),

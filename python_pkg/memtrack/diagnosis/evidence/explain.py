@@ -137,12 +137,14 @@ def headline(now: Situation, place: Place) -> Text:
         return text("Out of memory {where}", where=where) if where else text("Out of memory")
     asked = format_bytes(now.requested or now.needed)
     if where is None and free is None:
-        return text("Out of memory: {asked} asked", asked=asked)
+        return text("Out of memory: {asked} asked for", asked=asked)
     if where is None:
-        return text("Out of memory: {asked} asked, {free}", asked=asked, free=free)
+        return text("Out of memory: {asked} asked for, {free}", asked=asked, free=free)
     if free is None:
-        return text("Out of memory {where}: {asked} asked", where=where, asked=asked)
-    return text("Out of memory {where}: {asked} asked, {free}", where=where, asked=asked, free=free)
+        return text("Out of memory {where}: {asked} asked for", where=where, asked=asked)
+    return text(
+        "Out of memory {where}: {asked} asked for, {free}", where=where, asked=asked, free=free
+    )
 
 
 def _free(now: Situation) -> Text | None:

@@ -77,14 +77,14 @@ def failures(flat: Flat) -> list[Found]:
     since = 0
     for index, span in enumerate(spans):
         limit = spans[index + 1].start if index + 1 < len(spans) else len(flat.squeezed)
+        line = flat.number(span.start)
         failure = (
-            _of_clauses(span.clauses)
+            _of_clauses(span.clauses, line)
             if span.clauses is not None
-            else _of_wording(flat, span, limit)
+            else _of_wording(flat, span, limit, line)
         )
         end = max(span.end, _end_of(flat, span, failure, limit))
-        placed = replace(failure, line=flat.number(span.start))
-        found.append(Found(placed, flat, span.start, end, since))
+        found.append(Found(failure, flat, span.start, end, since))
         since = flat.row(span.end)
     return found
 
@@ -144,8 +144,9 @@ def _end_of(flat: Flat, span: _Span, failure: Failure, limit: int) -> int:
     return max(ends)
 
 
-def _of_clauses(clauses: Clauses) -> Failure:
+def _of_clauses(clauses: Clauses, line: int) -> Failure:
     return Failure(
+        line=line,
         kind=clauses.kind,
         wording=clauses.wording,
         device_memory=True,
@@ -158,7 +159,7 @@ def _of_clauses(clauses: Clauses) -> Failure:
     )
 
 
-def _of_wording(flat: Flat, span: _Span, limit: int) -> Failure:
+def _of_wording(flat: Flat, span: _Span, limit: int, line: int) -> Failure:
     wording = span.wording
     assert wording is not None, "a span has clauses or a wording"
     numbers: dict[str, int] = {}
@@ -175,6 +176,7 @@ def _of_wording(flat: Flat, span: _Span, limit: int) -> Failure:
             numbers[one.name] = size_bytes
     ratio = _RATIO.search(flat.squeezed, span.start, end) if wording.kind == "vllm" else None
     return Failure(
+        line=line,
         kind=wording.kind,
         wording=wording.id,
         device_memory=wording.device_memory,

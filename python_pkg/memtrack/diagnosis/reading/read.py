@@ -71,6 +71,8 @@ class _Collected:
         self._kept: list[Failure] = []
         self._last: Found | None = None
         self._seen: dict[tuple[object, ...], int] = {}
+        self._again: dict[int, int] = {}
+        """How often each of them came again: a long log may repeat one a million times."""
         self._left_out = 0
         self._error = ""
 
@@ -104,8 +106,7 @@ class _Collected:
         )
         place = self._seen.get(key)
         if place is not None:
-            known = self._kept[place]
-            self._kept[place] = replace(known, count=known.count + 1)
+            self._again[place] = self._again.get(place, 0) + 1
             return
         if len(self._kept) < _FIRST:
             self._seen[key] = len(self._kept)
@@ -116,7 +117,10 @@ class _Collected:
 
     def reading(self, lines: int) -> Reading:
         """Return all of it."""
-        kept = list(self._kept)
+        kept = [
+            replace(one, count=one.count + self._again.get(place, 0))
+            for place, one in enumerate(self._kept)
+        ]
         named = by_class(self._error) if not kept else None
         if named is not None:
             kept.append(replace(named, line=max(lines, 1)))

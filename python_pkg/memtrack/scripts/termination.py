@@ -1,0 +1,49 @@
+"""SIGTERM, by which schedulers and containers end a program: what was recorded is saved first.
+
+The program then ends by the signal, as it would have. A program that sets a handler of its own
+replaces ours; SIGKILL and `os._exit` leave no time for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+MOST_S = 8.0
+"""Seconds that saving may take: Docker kills ten seconds after SIGTERM, Slurm and Kubernetes thirty."""
+
+
+def end_by_signal(save: Callable[[], None]) -> None:
+    """Call `save` at the first SIGTERM; nothing where the program's parent had it ignored or handled.
+
+    To be called on the main thread; on another, and where the system has no such signal, nothing is done.
+    """
+    with suppress(ValueError, OSError, AttributeError):
+        if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+            return
+
+        process = os.getpid()
+
+        def ended(number: int, _: Any) -> None:
+            # A second signal, or the alarm where saving hangs, ends the program at once.
+            signal.signal(number, signal.SIG_DFL)
+            if os.getpid() == process:
+                alarm = threading.Timer(MOST_S, os.kill, (process, number))
+                alarm.daemon = True
+                alarm.start()
+                with suppress(BaseException):
+                    save()
+            os.kill(os.getpid(), number)
+
+        signal.signal(signal.SIGTERM, ended)
+
+        def as_before() -> None:
+            if signal.getsignal(signal.SIGTERM) is ended:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+        if hasattr(os, "register_at_fork"):  # a worker ends by the signal alone, at once
+            os.register_at_fork(after_in_child=as_before)
