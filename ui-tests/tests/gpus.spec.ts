@@ -141,6 +141,8 @@ for (const [id, { ...faults }, text] of STATES) {
 
 test('comes back as it was after a reload of the page', async () => {
   const { page } = lab;
+  // The sockets of a page that is left close without a word to the test.
+  openSockets.clear();
   await page.reload();
   await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
   const device = panel.device(0);
