@@ -69,7 +69,9 @@ def find_gpu(name: str) -> KnownGpu:
     wanted = _words(name)
     joined = "".join(name.lower().split())
     by_words = [gpu for gpu in GPUS if wanted and wanted <= _words(gpu.name)]
-    by_letters = [gpu for gpu in GPUS if joined and joined in "".join(gpu.name.lower().split())]
+    by_letters = [
+        gpu for gpu in GPUS if len(joined) > 2 and joined in "".join(gpu.name.lower().split())
+    ]
     if by_words or by_letters:
         return (by_words or by_letters)[0]
     names = [gpu.name.removeprefix("NVIDIA ").removeprefix("GeForce ") for gpu in GPUS]
