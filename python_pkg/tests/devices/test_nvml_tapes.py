@@ -1,6 +1,6 @@
 """What NVML really answered, played back to our driver: laws that hold on every tape.
 
-`bench/record_nvml.py` made the tapes, on one and on two H200 with three processes on each.
+`bench/record_nvml.py` made the tapes, on two H200 with three processes on each.
 """
 
 from pathlib import Path
