@@ -14,6 +14,7 @@ from memtrack.prediction.kernels import (  # noqa: F401 - each declares its rows
     products,
     recurrent,
     reductions,
+    softmaxes,
 )
 from memtrack.prediction.kernels.autocast import FULL, LOWER, TO_FULL, WIDEST, Casts, widest
 from memtrack.prediction.kernels.context import KernelContext
