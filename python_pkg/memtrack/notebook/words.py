@@ -64,7 +64,7 @@ SUB_COMMANDS = {
         ),
         SubCommand(
             "predict",
-            "[BUILD] [--gpu NAME|SIZE] [--steps N] [--largest-batch]",
+            "[BUILD] [--gpu NAME|SIZE] [OPTION …]",
             text("whether a training step fits a GPU, without a GPU"),
         ),
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),

@@ -6,6 +6,7 @@ and each prediction moves the bounds; halving takes over where the line is of no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -104,8 +105,8 @@ class _Search:
         if len(self._needs) == 1:
             return min(fitting * 2, failing - 1)
         guess = self._on_the_line()
-        if guess is None or len(self.tried) % 4 == 3:  # halve now and then: the line may be bent
-            guess = fitting * 4 if failing > LARGEST else (fitting + failing) // 2
+        if guess is None or len(self.tried) % 2:  # halve every other time: the line may be bent
+            guess = _between(fitting, failing)
         return min(max(guess, fitting + 1), failing - 1)
 
     def _on_the_line(self) -> int | None:
@@ -123,3 +124,10 @@ class _Search:
         stopped = self._found[min(above)] if above else self._found.get(size)
         limiting = ("", "") if stopped is None else stopped.limiting
         return Largest(size, limiting, tuple(self.tried), bounded, self._found.get(size))
+
+
+def _between(fitting: int, failing: int) -> int:
+    """Return the middle of two sizes; of those far apart, the middle of their magnitudes."""
+    if failing > 4 * fitting:
+        return math.isqrt(fitting * failing)
+    return (fitting + failing) // 2
