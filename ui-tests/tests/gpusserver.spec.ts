@@ -57,8 +57,7 @@ for (const [id, hasInfo, text] of [
 test('Notebook 7 has the panel at its right', async ({ page }) => {
   await page.goto(`/notebooks/${savedNotebook('gpt2')}`);
   await refuseKernel(page);
-  await page.getByRole('menuitem', { name: 'View', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Show GPUs' }).click();
+  await page.menu.clickMenuItem('View>Show GPUs');
   const panel = new GpuPanel(page);
   await expect(panel.device(0)).toContainText('NVIDIA H200');
   await expect(panel.rows(panel.device(1))).toContainText('grace');

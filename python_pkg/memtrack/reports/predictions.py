@@ -103,6 +103,7 @@ class _Said(Text):
     """An assumption's own words, which were rendered when it was made."""
 
     __slots__ = ("_one",)
+    _one: Assumed
 
     def __init__(self, one: Assumed) -> None:
         super().__init__(one.english)
