@@ -266,3 +266,12 @@ def test_json_with_windows_paths():
     failure = only(text)
     assert [(one.path, one.line) for one in failure.frames] == [("C:\\new\\train.py", 3)]
     assert failure.numbers["total"] == 24 * GIB
+
+
+def test_a_log_line_in_json_below_a_frame_is_no_source():
+    text = (
+        'Traceback (most recent call last):\n  File "train.py", line 12, in main\n'
+        '{"error": "CUDA error: out of memory"}\n    loss.backward()\n'
+    )
+    first = read_text(text).first
+    assert first is not None and first.kind == "cuda_error"

@@ -21,6 +21,8 @@ _ARROW = re.compile(r"-+>\s*(?P<line>\d+)\s(?P<source>.*)")
 _BEGINNING = "Traceback (most recent call last)"
 _CODE = re.compile(r"(?:-+>\s*)?(?:\d+\s+)?raise [\w.]+\(|-+>\s*\d+\s")
 _ERROR = re.compile(r"[\w.]+:\s")
+_JSON = re.compile(r'\s*\{"\w+": *"')
+"""A log line of its own: traceback and logger write into each other."""
 _STRING = re.compile(r"[bfru]{0,2}['\"]")
 MOST_FRAMES = 60
 _MOST_SOURCE = 8
@@ -51,7 +53,7 @@ def frames_before(lines: Sequence[str], row: int, since: int = 0) -> list[Frame]
 def is_source(lines: Sequence[str], row: int, column: int) -> bool:
     """Tell whether what stands at `column` of a row is quoted in code that a traceback prints."""
     before = lines[row][:column]
-    if ("'" not in before and '"' not in before) or _ERROR.match(before):
+    if ("'" not in before and '"' not in before) or _ERROR.match(before) or _JSON.match(before):
         return False
     if _CODE.match(before):
         return True
