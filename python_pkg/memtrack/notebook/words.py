@@ -60,7 +60,7 @@ SUB_COMMANDS = {
         SubCommand(
             "plan",
             "[7B | kv CONFIG | …]",
-            text("what training, generation or loading needs, without code"),
+            text("what a model would need, from its size alone"),
         ),
         SubCommand(
             "predict",
