@@ -14,14 +14,18 @@ export const gpuStatusPlugin: JupyterFrontEndPlugin<void> = {
   id: 'memtrack:gpu-status',
   description: 'Shows the GPU memory of the kernel in front in the status bar.',
   autoStart: true,
-  requires: [IGpuMonitor, IStatusBar],
-  optional: [ITranslator],
+  requires: [IGpuMonitor],
+  // Notebook 7 has none.
+  optional: [IStatusBar, ITranslator],
   activate: async (
     app: JupyterFrontEnd,
     monitor: IGpuMonitor,
-    statusBar: IStatusBar,
+    statusBar: IStatusBar | null,
     translator: ITranslator | null
   ): Promise<void> => {
+    if (statusBar === null) {
+      return;
+    }
     const trans = (translator ?? nullTranslator).load('memtrack');
     const { GpuStatusItem } = await import('../panel/statusitem');
     const item = new GpuStatusItem(monitor.model, trans, () => {
