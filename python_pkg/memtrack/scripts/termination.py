@@ -44,6 +44,18 @@ def end_by_signal(save: Callable[[], None]) -> None:
         def as_before() -> None:
             if signal.getsignal(signal.SIGTERM) is ended:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            unblock()
 
         if hasattr(os, "register_at_fork"):  # a worker ends by the signal alone, at once
-            os.register_at_fork(after_in_child=as_before)
+            # One that comes before the worker has our handler off would be lost: it waits meanwhile.
+            os.register_at_fork(before=block, after_in_parent=unblock, after_in_child=as_before)
+
+
+def block() -> None:
+    """Let SIGTERM wait on this thread."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+
+def unblock() -> None:
+    """Let SIGTERM come, also one that has waited."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

@@ -186,7 +186,9 @@ def test_a_worker_ends_by_the_signal_alone(folder):
         "import os, signal, time, torch\n"
         "torch.nn.Linear(2, 2)(torch.zeros(1, 2))\n"
         "child = os.fork()\n"
-        "if not child: time.sleep(60)\n"
+        "if not child:\n"
+        "    time.sleep(60)\n"
+        "    os._exit(9)\n"
         "os.kill(child, signal.SIGTERM)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )

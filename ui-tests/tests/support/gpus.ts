@@ -50,8 +50,8 @@ export class GpuPanel {
   }
 
   async open(): Promise<void> {
-    await this.page.waitForFunction(() =>
-      window.jupyterapp.commands.hasCommand('memtrack:show-gpus')
+    await this.page.waitForFunction(
+      () => 'jupyterapp' in window && window.jupyterapp.commands.hasCommand('memtrack:show-gpus')
     );
     await this.page.evaluate(
       async () => void (await window.jupyterapp.commands.execute('memtrack:show-gpus'))
