@@ -267,7 +267,7 @@ def test_a_failure_is_placed_without_a_model_attached(on_cuda):
     assert shown[MIME_TYPE]["place"]["phase"] == "forward"
     assert shown[MIME_TYPE]["place"]["layer"] == "1.0"
     assert shown["text/plain"].startswith(
-        "Out of memory in forward of 1.0: 2.00 GiB asked, largest free block 1.00 GiB"
+        "Out of memory in forward of 1.0: 2.00 GiB asked for, largest free block 1.00 GiB"
     )
     assert shown[MIME_TYPE]["needed"]["largest_free"] == 1 << 30
     assert sum(part["bytes"] for part in shown[MIME_TYPE]["parts"]) == 24 << 30

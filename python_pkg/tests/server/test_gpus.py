@@ -174,7 +174,9 @@ async def test_each_client_has_the_pace_it_wants(jp_ws_fetch):
     quick, slow = [await jp_ws_fetch(*ROUTE, "stream") for _ in range(2)]
     await quick.write_message(json.dumps({"interval_ms": 250}))
     await slow.write_message(json.dumps({"interval_ms": 60_000}))
-    assert [(await read(quick))["sequence"] for _ in range(4)] == [1, 2, 3, 4]
+    numbers = [(await read(quick))["sequence"] for _ in range(4)]
+    # A state that is late is left out for the one after it.
+    assert numbers[0] == 1 and numbers == sorted(set(numbers))
     assert (await read(slow))["sequence"] == 1
     with pytest.raises(asyncio.TimeoutError):
         await asyncio.wait_for(slow.read_message(), 0.2)
