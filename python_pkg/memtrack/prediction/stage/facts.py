@@ -86,7 +86,7 @@ _MIXES_DEVICES = frozenset(
         "_local_scalar_dense",
     ]
 )
-_LIKE = frozenset(
+LIKE = frozenset(
     [
         "empty_like",
         "zeros_like",
@@ -166,7 +166,7 @@ class OperationFacts:
             torch._C.DispatchKey.CompositeImplicitAutograd
         )
         self.mixes = self.name in _MIXES_DEVICES
-        self.likes = self.name in _LIKE
+        self.likes = self.name in LIKE
         self.overwrites = self.name in _OVERWRITE
         self.uninitialised = self.name in _UNSEEDED
         arguments = schema.arguments

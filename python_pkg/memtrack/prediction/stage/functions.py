@@ -16,6 +16,7 @@ from memtrack.i18n import text
 from memtrack.prediction.kernels.context import KernelTable
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, META, Depth, claim_of, is_meta
+from memtrack.prediction.stage.facts import LIKE
 from memtrack.prediction.stage.hostdata import (
     FROM_PYTHON,
     RECURRENT,
@@ -29,20 +30,6 @@ from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
 from memtrack.prediction.stage.values import claim_new
 
-_LIKE_NAMES = [
-    "empty_like",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "rand_like",
-    "randn_like",
-    "randint_like",
-    "new_empty",
-    "new_zeros",
-    "new_ones",
-    "new_full",
-    "new_empty_strided",
-]
 _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray)
 _DUNDERS = {
     "__matmul__": "matmul",
@@ -85,8 +72,8 @@ class Functions(TorchFunctionMode):
         self._kernels = kernels
         self._swaps = frozenset(getattr(kernels, "swaps", ()))
         self._moves = moves
-        likes = {getattr(torch, name) for name in _LIKE_NAMES if hasattr(torch, name)}
-        likes |= {getattr(torch.Tensor, n) for n in _LIKE_NAMES if hasattr(torch.Tensor, n)}
+        likes = {getattr(torch, name) for name in LIKE if hasattr(torch, name)}
+        likes |= {getattr(torch.Tensor, n) for n in LIKE if hasattr(torch.Tensor, n)}
         self._makers = {*default_device._device_constructors(), *likes}
         self._defaulted = default_device._device_constructors()
         self.default: torch.device | None = None
