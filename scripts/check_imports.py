@@ -33,7 +33,7 @@ PYTHON_ORDER = (
     "devices",
     "capture",
     "prediction",
-    "history",
+    "runs",
     "exports",
     "reports",
     "planning",

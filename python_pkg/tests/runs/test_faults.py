@@ -12,7 +12,7 @@ import pytest
 from kept_runs import many, recording
 
 from memtrack.errors import UnavailableError
-from memtrack.history import History
+from memtrack.runs import History
 
 KILLS = 200
 WRITERS = 2
@@ -108,7 +108,7 @@ def test_a_journal_cut_short_keeps_the_runs_before_the_cut(tmp_path):
 
 
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path, monkeypatch):
-    from memtrack.history.database import Database
+    from memtrack.runs.database import Database
 
     connected = Database._connected
 

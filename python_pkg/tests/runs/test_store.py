@@ -10,8 +10,8 @@ from kept_runs import KIB, many, recording
 
 from memtrack.comparison import compare, view_of
 from memtrack.errors import NewerFormat, UnavailableError, UnreadableFile, UsageError
-from memtrack.history import History, Limits, RunFacts, history_folder
-from memtrack.history.database import Database
+from memtrack.runs import History, Limits, RunFacts, history_folder
+from memtrack.runs.database import Database
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ from typing import Any
 
 from memtrack.comparison.view import RunView, view_of
 from memtrack.errors import UnavailableError, UsageError
-from memtrack.history.database import Database
-from memtrack.history.files import FOLDER, Limits, remove_file, too_many, write_file
-from memtrack.history.packing import packed, unpacked
-from memtrack.history.run import Run, RunFacts, run_of, values_of
+from memtrack.runs.database import Database
+from memtrack.runs.files import FOLDER, Limits, remove_file, too_many, write_file
+from memtrack.runs.packing import packed, unpacked
+from memtrack.runs.run import Run, RunFacts, run_of, values_of
 from memtrack.i18n import text
 from memtrack.recording import RecordingData, load_recording
 
