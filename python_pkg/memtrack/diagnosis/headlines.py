@@ -26,7 +26,7 @@ _WHAT: Mapping[str, Text] = {
     "device_assert": text("a check inside a kernel failed (device-side assert)"),
     "bad_index": text("an index is out of range"),
     "launch_failure": text("a kernel failed (unspecified launch failure)"),
-    "launch_resources": text("a kernel asks for more than a block of the GPU may have"),
+    "launch_resources": text("a kernel asks for more resources than a block may have"),
     "peers": text("a GPU cannot be mapped to so many others"),
     "launch_timeout": text("a kernel ran longer than the system allows"),
     "busy_unavailable": text("the GPU is busy or not available to this process"),
@@ -127,11 +127,11 @@ _KILLED = text("A process was killed from outside, mostly because the computer's
 _UNCOMPILED = text("A kernel could not be compiled; the text does not say why.")
 _PLAIN: Mapping[str, Text] = {
     "cuda_error": text(
-        "Out of memory, told by the driver without figures: the GPU's, or pinned memory of the computer."
+        "Out of memory, told by the driver without figures: the GPU's memory, or pinned memory of the computer."
     ),
     "cuda_runtime_error_2": text("Out of memory, told by the CUDA runtime without figures."),
     "cuda_driver": text("Out of memory, told by the driver while it mapped memory."),
-    "cuda_driver.unknown": text("The driver failed while it mapped memory; that is no lack of it."),
+    "cuda_driver.unknown": text("The driver failed while it mapped memory; memory was not short."),
     "cuda_driver.expandable_corrupt": text(
         "The allocator is damaged, which happens after an earlier out-of-memory error."
     ),
@@ -151,10 +151,10 @@ _PLAIN: Mapping[str, Text] = {
     "host.oom_killed.shell": _KILLED,
     "host.oom_killed.launcher": text("The launcher ended its processes after one of them failed."),
     "host.exited_unexpectedly": text("A worker process ended without saying why."),
-    "host_pinned": text("Memory of the computer could not be pinned; the GPU's is not concerned."),
+    "host_pinned": text("The computer's memory could not be pinned; the GPU's is not concerned."),
     "shm_bus_error": text("Shared memory between processes (/dev/shm) failed, not the GPU's."),
     "jupyter": text("The kernel died; the text does not say why."),
-    "vllm": text("The share of the GPU that the serving engine may use does not suffice."),
+    "vllm": text("The share of the GPU that the serving engine may use is too small."),
     "triton": text("A kernel needs more shared memory inside the GPU than there is."),
     "triton.compile_without_reason": _UNCOMPILED,
     "triton.compile": _UNCOMPILED,

@@ -12,14 +12,14 @@ TITLES: Mapping[str, Text] = MappingProxyType(
         "capacity": text("The peak is real: the work needs more memory than there is"),
         "unknown": text("The cause cannot be told from what is known"),
         "fragmentation": text("Fragmentation: enough is free, but in no single piece"),
-        "graph_retention": text("A graph of autograd is kept from step to step"),
+        "graph_retention": text("An autograd graph is kept alive from step to step"),
         "exception_traceback_or_stale_reference": text(
-            "Old references keep tensors: a traceback, an output or a variable"
+            "Old references keep tensors alive: a traceback, an output or a variable"
         ),
         "eval_accumulation": text("Results pile up on the GPU"),
-        "hook_leak": text("Hooks keep tensors from step to step"),
+        "hook_leak": text("Hooks keep tensors alive from step to step"),
         "missing_no_grad": text("Inference keeps activations for a backward that never comes"),
-        "per_process_fraction_limit": text("A limit set for this process, not the device, refused"),
+        "per_process_fraction_limit": text("A limit set for this process refused, not the device"),
         "other_process_or_framework": text("Other processes or frameworks hold the memory"),
         "zombie_or_leftover_process": text("A process left over from earlier holds the memory"),
         "memory_outside_allocator": text("Memory of this process outside PyTorch's allocator"),
@@ -29,7 +29,7 @@ TITLES: Mapping[str, Text] = MappingProxyType(
             "The size asked for is absurd: a mistake in a shape or an overflow"
         ),
         "logits_or_attention_quadratic": text(
-            "Logits or an attention matrix: one tensor that grows with the square or the vocabulary"
+            "Logits or attention: one tensor that grows with the vocabulary or the square of the sequence"
         ),
         "huge_input_or_boxes": text("One unusually large sample"),
         "checkpointing_or_peft": text(
@@ -50,7 +50,7 @@ TITLES: Mapping[str, Text] = MappingProxyType(
             "Not memory: the driver, the hardware or the environment"
         ),
         "not_oom_bad_index_or_int32": text("Not memory: an index out of range"),
-        "not_oom_recoverable_warning": text("Only a warning: PyTorch went on another way"),
+        "not_oom_recoverable_warning": text("Only a warning: PyTorch went on in another way"),
         "viewer_or_snapshot_problem": text("The snapshot or its viewer, not memory"),
     }
 )

@@ -76,9 +76,13 @@ class Failures:
         if not self._later:
             return None
         if self._cell is None:
-            return text("Of an earlier failure; the last error was {error}.", error=self._later)
+            return text(
+                "This is about an earlier failure; the last error was {error}.", error=self._later
+            )
         cell = f"In [{self._cell}]"
-        return text("Of {cell}; the last error was {error}.", cell=cell, error=self._later)
+        return text(
+            "This is about {cell}; the last error was {error}.", cell=cell, error=self._later
+        )
 
     def with_recording(self, recording: Recording) -> None:
         """Tell more of the failure just shown: the recording of its run has ended."""

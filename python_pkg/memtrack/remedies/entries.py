@@ -77,7 +77,7 @@ MORE: Sequence[Entry] = (
             text(
                 "Dropout repeats its mask, since the random state is kept (preserve_rng_state=True)"
             ),
-            text("The inside must not change its inputs in place"),
+            text("What is checkpointed must not change its inputs in place"),
         ),
     ),
     Entry(
@@ -96,7 +96,7 @@ MORE: Sequence[Entry] = (
     Entry(
         "sgd_momentum",
         text("SGD with momentum"),
-        text("other convergence: learning rate and schedule have to be found anew"),
+        text("converges differently: learning rate and schedule have to be tuned again"),
         _NONE,
         code="optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)",
         caveats=(

@@ -66,7 +66,9 @@ def test_what_autograd_keeps_from_step_to_step_is_a_graph():
     assert causes(found)[0] == "graph_retention"
     assert found.causes[0].confidence == 0.9
     told = [line.render() for line in found.causes[0].evidence]
-    assert told[0].startswith("Each step kept about 768 MiB more, 7 steps before: 5.25 GiB")
+    assert told[0].startswith(
+        "Each step kept about 768 MiB more, over the 7 steps before: 5.25 GiB"
+    )
     assert told[1] == "What is kept was made at: train.py:88 step (5.25 GiB)"
     assert told[2] == "Autograd keeps 5.25 GiB of it for a backward"
 

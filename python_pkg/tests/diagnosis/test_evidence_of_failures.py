@@ -115,7 +115,7 @@ def test_changing_shapes_are_told_by_the_number_of_sizes(explained):
 
 def test_a_leak_shows_what_each_pass_keeps_and_where_it_was_made(explained):
     found = explained("leak_loss_graph")
-    assert "kept about 159 MiB more, 17 passes before: 2.67 GiB, 90 %" in evidence(found)
+    assert "kept about 159 MiB more, over the 17 passes before: 2.67 GiB, 90 %" in evidence(found)
     assert "activations.py:66 forward (1.06 GiB)" in evidence(found)
     first = found.advice[0]
     assert first.id == "keep_numbers_not_tensors"
@@ -159,7 +159,7 @@ def test_without_a_history_a_leak_and_a_real_peak_are_not_told_apart(name):
     found = explain_recording(None, without_history(name), 0, facts(name))
     assert found.causes[0].id == "capacity"
     assert found.causes[0].confidence < SURE
-    assert "no history tells" in evidence(found)
+    assert "there is no history" in evidence(found)
     assert "grows_each_step" in [check.id for check in found.checks]
 
 

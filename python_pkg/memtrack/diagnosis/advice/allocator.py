@@ -11,7 +11,7 @@ ALLOCATOR: Sequence[Entry] = (
     Entry(
         "expandable_segments",
         text("Segments that grow: expandable_segments:True"),
-        text("the process has to be started anew; some operations are a little slower"),
+        text("the process has to be restarted; some operations are a little slower"),
         frozenset({"fragmentation"}),
         code=(
             "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
@@ -21,7 +21,9 @@ ALLOCATOR: Sequence[Entry] = (
         caveats=(
             text("It does not help where tensors in use fill the device"),
             text("It has no effect once CUDA is in use: restart the kernel"),
-            text("Not with every library: CUDA IPC, some ROCm cards and Windows do without it"),
+            text(
+                "Not supported everywhere: not by CUDA IPC of older versions, some ROCm cards, Windows"
+            ),
         ),
         saves="gaps",
     ),
@@ -39,7 +41,7 @@ ALLOCATOR: Sequence[Entry] = (
     ),
     Entry(
         "long_lived_first",
-        text("Make what stays before what goes"),
+        text("Create what stays before what is temporary"),
         text("nothing"),
         frozenset({"fragmentation"}),
         code=(
@@ -89,7 +91,7 @@ ALLOCATOR: Sequence[Entry] = (
     ),
     Entry(
         "default_allocator_options",
-        text("Try without allocator options, and another PyTorch"),
+        text("Try without allocator options, then another version of PyTorch"),
         text("a restart"),
         frozenset({"allocator_bug_or_option", "platform_allocation_limit"}),
         code=(

@@ -13,14 +13,14 @@ _GROWS_EACH_STEP = Check(
     text("Whether memory grows with every step"),
     "print(step, torch.cuda.memory_allocated())",
 )
-_WHO_KEEPS_IT = Check("who_keeps_it", text("Who keeps it, by name"), "%memtrack who")
+_WHO_KEEPS_IT = Check("who_keeps_it", text("Who keeps the memory, by name"), "%memtrack who")
 _WHO_IS_THERE = Check(
     "who_is_there",
     text("Who else is on the device"),
     "nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv",
 )
 _PRINT_SIZES = Check(
-    "print_sizes", text("The sizes just before the line"), "print(x.shape, y.shape)"
+    "print_sizes", text("The sizes just before the line that failed"), "print(x.shape, y.shape)"
 )
 CHECKS: Mapping[str, Sequence[Check]] = MappingProxyType(
     {
@@ -187,7 +187,7 @@ CHECKS: Mapping[str, Sequence[Check]] = MappingProxyType(
         "host_ram_exhausted": (
             Check(
                 "host_memory_now",
-                text("What the computer's own memory holds"),
+                text("How full the computer's own memory is"),
                 "free -h; dmesg | tail -20",
             ),
         ),

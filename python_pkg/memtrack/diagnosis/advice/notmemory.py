@@ -107,11 +107,11 @@ NOT_MEMORY: Sequence[Entry] = (
         code=(
             'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0,1,2,3"   # before torch is imported'
         ),
-        caveats=(text("Of many GPUs each can reach the memory of some eight others directly"),),
+        caveats=(text("Of many GPUs each can reach the memory of about eight others directly"),),
     ),
     Entry(
         "file_again",
-        text("Fetch or write the file again"),
+        text("Download or save the file again"),
         text("nothing"),
         frozenset({"not_oom_hardware_driver_env"}),
         wordings=frozenset({"corrupt_checkpoint"}),
@@ -120,7 +120,7 @@ NOT_MEMORY: Sequence[Entry] = (
     ),
     Entry(
         "read_it_as_oom",
-        text("Take it as out of memory"),
+        text("Treat it as out of memory"),
         text("nothing"),
         frozenset({"nvml_failure_masks_oom"}),
         code='python -c "import torch; print(torch.cuda.mem_get_info())"',

@@ -42,7 +42,7 @@ OPTIMIZERS: Sequence[Entry] = (
     Entry(
         "leaner_optimizer",
         text("Adafactor, or SGD with momentum"),
-        text("other convergence: learning rate and schedule have to be found anew"),
+        text("converges differently: learning rate and schedule have to be tuned again"),
         frozenset({"capacity"}),
         code="optimizer = torch.optim.Adafactor(model.parameters(), lr=1e-2)",
         caveats=(

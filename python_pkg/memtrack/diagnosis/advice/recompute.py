@@ -26,7 +26,7 @@ RECOMPUTE: Sequence[Entry] = (
             text(
                 "Dropout repeats its mask, since the random state is kept (preserve_rng_state=True)"
             ),
-            text("The inside must not change its inputs in place"),
+            text("What is checkpointed must not change its inputs in place"),
             text("With transformers: model.gradient_checkpointing_enable()"),
         ),
         phases=frozenset({"backward", "forward"}),

@@ -82,7 +82,7 @@ REFERENCES: Sequence[Entry] = (
     ),
     Entry(
         "results_to_cpu",
-        text("Move results to the CPU, or keep running figures only"),
+        text("Move results to the CPU, or keep running totals only"),
         text("a copy per batch, and as much of the computer's own memory"),
         frozenset({"eval_accumulation"}),
         code=(

@@ -59,6 +59,6 @@ SHAPES: Sequence[Entry] = (
             "batch = tokenizer(texts, truncation=True, max_length=2048)\n"
             "loader = DataLoader(ds, batch_sampler=by_tokens(max_tokens=16_384))"
         ),
-        caveats=(text("One sample in a thousand is enough: test with the largest of them first"),),
+        caveats=(text("One sample in a thousand is enough to fail: test with the largest first"),),
     ),
 )

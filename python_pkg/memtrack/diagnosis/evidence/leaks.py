@@ -83,13 +83,14 @@ def _growth_lines(now: Situation, grown: Piling) -> list[Text]:
     }
     first = (
         text(
-            "Each pass through the model kept about {each} more, {steps} passes before: {bytes},"
-            " {percent} of what is in use",
+            "Each pass through the model kept about {each} more, over the {steps} passes before:"
+            " {bytes}, {percent} of what is in use",
             **values,
         )
         if now.passes.inferred
         else text(
-            "Each step kept about {each} more, {steps} steps before: {bytes}, {percent} of what is in use",
+            "Each step kept about {each} more, over the {steps} steps before: {bytes}, {percent} of"
+            " what is in use",
             **values,
         )
     )

@@ -51,7 +51,9 @@ def capacity(now: Situation) -> Cause | None:
     lines = [*_sums(now, most), *_no_gaps(now), *phase_lines(now), *made_of(now), *grew(now)]
     if _past_is_unknown(now) and now.allocated:
         confidence = min(confidence, UNSEEN)
-        lines.append(text("Whether it was kept from earlier steps is not known: no history tells"))
+        lines.append(
+            text("Whether some of it was kept from earlier steps is not known: there is no history")
+        )
     return Cause("capacity", confidence, title("capacity"), lines)
 
 

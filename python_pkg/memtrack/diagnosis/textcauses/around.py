@@ -12,7 +12,7 @@ from memtrack.diagnosis.textcauses.places import places
 from memtrack.diagnosis.textcauses.scores import Candidate, Scores
 from memtrack.i18n import Text, text
 
-_FRAMES = text("The traceback in the text is of code that does this.")
+_FRAMES = text("The traceback in the text ends in code that does this.")
 _WORDS = text("The text mentions it.")
 
 PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {

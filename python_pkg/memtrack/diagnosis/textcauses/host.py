@@ -125,7 +125,7 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate(
             "viewer_or_snapshot_problem",
             0.85,
-            text("The viewer's page cannot read a number of this pickle."),
+            text("The viewer's page cannot read a number in this pickle."),
         ),
     ),
     "story.checkpoint_no_grad": (

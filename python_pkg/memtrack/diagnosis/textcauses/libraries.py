@@ -25,7 +25,7 @@ _DRIVER = text("A driver call of the allocator with expandable segments failed."
 _SERVING = text(
     "The serving engine reserves a share of the device at the start, and it does not fit."
 )
-_THIRD = text("The message is of another library that allocates outside PyTorch.")
+_THIRD = text("The message comes from another library, which allocates outside PyTorch.")
 
 LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
     "cuda_error": (
@@ -149,7 +149,7 @@ LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
             "allocator_bug_or_option",
             0.45,
             text(
-                "The message is of the cudaMallocAsync backend, which the program or a variable chose."
+                "The message comes from the cudaMallocAsync backend, which the program or a variable chose."
             ),
         ),
         Candidate("capacity", 0.45),

@@ -55,7 +55,7 @@ NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate(
             ENVIRONMENT,
             0.7,
-            text("A GPU can be mapped to some eight others only; fewer visible devices avoid it."),
+            text("A GPU can be mapped to about eight others only; fewer visible devices avoid it."),
         ),
         Candidate("rank_device_mapping", 0.2),
     ),
