@@ -1,5 +1,6 @@
 // What a planner begins with where a plan tells nothing: 7 B in training, Llama 3 8 B in generation.
 import type { IKvInputs, ILedgerInputs, ILoadingInputs, IPlan } from '../../wire/plan';
+import { nearestStop } from './count';
 
 /** The inputs of all planners, so that a reader can go from one to another. */
 export interface IPlannerInputs {
@@ -60,12 +61,50 @@ export function inputsOf(plan: IPlan): IPlannerInputs {
   };
 }
 
-/** Returns training inputs that make sense: a mix of precisions that its dtype allows. */
+/** Layers, hidden size and heads of usual decoders by their parameters: GPT-3 (Brown et al. 2020, table 2.1),
+ * Llama 1 to 3 (Touvron et al. 2023; Dubey et al. 2024). */
+const USUAL_SHAPES: readonly (readonly [number, number, number, number])[] = [
+  [125e6, 12, 768, 12],
+  [350e6, 24, 1024, 16],
+  [1.3e9, 24, 2048, 32],
+  [2.7e9, 32, 2560, 32],
+  [7e9, 32, 4096, 32],
+  [13e9, 40, 5120, 40],
+  [33e9, 60, 6656, 52],
+  [70e9, 80, 8192, 64],
+  [175e9, 96, 12_288, 96],
+  [405e9, 126, 16_384, 128]
+];
+
+/**
+ * Returns training inputs that make sense: a mix of precisions that its dtype allows, and where there is a
+ * sequence a shape of the model as well, a usual one for what nobody chose.
+ */
 export function sensible(inputs: ILedgerInputs): ILedgerInputs {
   const isWrong =
     (inputs.mixed === 'autocast' && inputs.dtype !== 'fp32') ||
     (inputs.mixed === 'master' && inputs.dtype === 'fp32');
   const mixed = isWrong ? 'none' : inputs.mixed;
-  const isShaped = inputs.layers > 0 && inputs.hidden > 0 && inputs.heads > 0;
-  return { ...inputs, mixed, sequence: isShaped ? inputs.sequence : 0 };
+  if (inputs.sequence === 0) {
+    return { ...inputs, mixed };
+  }
+  const sizes = USUAL_SHAPES.map(([parameters]) => parameters);
+  const [, layers = 0, hidden = 0, heads = 0] =
+    USUAL_SHAPES[nearestStop(sizes, inputs.parameters)] ?? [];
+  return {
+    ...inputs,
+    mixed,
+    layers: inputs.layers || layers,
+    hidden: inputs.hidden || hidden,
+    heads: inputs.heads || heads
+  };
+}
+
+/** Returns generation inputs that make sense: a window that no layer has would change nothing. */
+export function sensibleWindow(inputs: IKvInputs): IKvInputs {
+  const { layers, window, windowed } = inputs;
+  return {
+    ...inputs,
+    windowed: Math.min(windowed === 0 && window > 0 ? layers : windowed, layers)
+  };
 }

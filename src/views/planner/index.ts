@@ -13,6 +13,7 @@ import { totalOf, verdictOf } from '../../model/planner/parts';
 import type { IPlan } from '../../wire/plan';
 import { button, element } from '../dom';
 import { isPlainKey, keepOwnKeys } from '../ownkeys';
+import { kvFormula, ledgerFormula } from './formulas';
 import type { IGpuChoice } from './gpuchoice';
 import { gpuChoice } from './gpuchoice';
 import { kvForm } from './kvform';
@@ -169,12 +170,16 @@ export class PlannerWidget extends Widget {
       this._ways.show(ways);
       return Math.min(...ways.map(({ device }) => device));
     }
-    const parts = kind === 'ledger' ? ledgerParts(inputs.ledger) : kvParts(inputs.kv);
+    const { ledger, kv } = inputs;
+    const isTraining = kind === 'ledger';
+    const parts = isTraining ? ledgerParts(ledger) : kvParts(kv);
     const total = totalOf(parts);
-    const ledger = kind === 'ledger' ? inputs.ledger : undefined;
-    this._pictures[kind].show(parts, total, this._gpu?.gpu, id =>
-      planPartName(id, ledger, this._trans)
-    );
+    const trans = this._trans;
+    this._pictures[kind].show(parts, total, this._gpu?.gpu, {
+      name: id => planPartName(id, isTraining ? ledger : undefined, trans),
+      formula: part =>
+        isTraining ? ledgerFormula(part, ledger, trans) : kvFormula(part, kv, trans)
+    });
     return total;
   }
 

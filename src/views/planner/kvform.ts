@@ -2,6 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { MODEL_SIZES, MOST_PARAMETERS, powers } from '../../model/planner/count';
+import { sensibleWindow } from '../../model/planner/defaults';
 import type { IKvInputs } from '../../wire/plan';
 import { DTYPES } from '../../wire/plan';
 import { Form } from './form';
@@ -14,103 +15,55 @@ export function kvForm(
   trans: TranslationBundle,
   changed: (inputs: IKvInputs) => void
 ): HTMLElement {
-  const form = new Form(inputs, tidy, changed);
+  const form = new Form(inputs, sensibleWindow, changed);
   addSequences(form, trans);
   addModel(form, trans);
   return form.node;
 }
 
-function tidy(inputs: IKvInputs): IKvInputs {
-  return { ...inputs, windowed: Math.min(inputs.windowed, inputs.layers) };
-}
-
 function addSequences(form: Form<IKvInputs>, trans: TranslationBundle): void {
+  const tokens = { most: 1e8, stops: powers(7, 20) };
   form.group(
     trans.__('Sequences'),
-    form.count(
-      { label: trans.__('Tokens of each'), least: 1, most: 1e8, stops: powers(7, 20) },
-      inputs => inputs.length,
-      length => ({ length })
-    ),
+    form.count({ label: trans.__('Tokens of each'), least: 1, ...tokens }, 'length'),
     form.count(
       { label: trans.__('At a time'), least: 1, most: 1e6, stops: powers(0, 10) },
-      inputs => inputs.batch,
-      batch => ({ batch })
+      'batch'
     ),
     form.count(
       {
         label: trans.__('Read at once'),
         least: 0,
-        most: 1e8,
-        stops: [0, ...powers(7, 20)],
+        most: tokens.most,
+        stops: [0, ...tokens.stops],
         zero: trans.__('all')
       },
-      inputs => inputs.prompt,
-      prompt => ({ prompt })
+      'prompt'
     ),
-    form.choice(
-      trans.__('Cache'),
-      NAMED,
-      inputs => inputs.cache_dtype,
-      dtype => ({ cache_dtype: dtype })
-    )
+    form.choice(trans.__('Cache'), NAMED, 'cache_dtype')
   );
 }
 
 function addModel(form: Form<IKvInputs>, trans: TranslationBundle): void {
-  const box = (
-    label: string,
-    least: number,
-    read: (inputs: IKvInputs) => number,
-    write: (value: number) => Partial<IKvInputs>
-  ): ReturnType<typeof form.count> => form.count({ label, least, most: 1e7 }, read, write);
+  const most = 1e7;
   form.group(
     trans.__('Model'),
     form.count(
       { label: trans.__('Parameters'), least: 0, most: MOST_PARAMETERS, stops: MODEL_SIZES },
-      inputs => inputs.parameters,
-      parameters => ({ parameters })
+      'parameters'
     ),
-    form.choice(
-      trans.__('Weights'),
-      NAMED,
-      inputs => inputs.dtype,
-      dtype => ({ dtype })
+    form.choice(trans.__('Weights'), NAMED, 'dtype'),
+    form.count({ label: trans.__('Layers'), least: 1, most }, 'layers'),
+    form.count({ label: trans.__('KV heads'), least: 1, most }, 'kv_heads'),
+    form.count(
+      { label: trans.__('Head size'), least: 1, most },
+      { read: ({ key_size: size }) => size, write: size => ({ key_size: size, value_size: size }) }
     ),
-    box(
-      trans.__('Layers'),
-      1,
-      inputs => inputs.layers,
-      layers => ({ layers })
+    form.count(
+      { label: trans.__('Sliding window'), least: 0, most, zero: trans.__('none') },
+      'window'
     ),
-    box(
-      trans.__('KV heads'),
-      1,
-      inputs => inputs.kv_heads,
-      heads => ({ kv_heads: heads })
-    ),
-    box(
-      trans.__('Head size'),
-      1,
-      inputs => inputs.key_size,
-      size => ({ key_size: size, value_size: size })
-    ),
-    box(
-      trans.__('Sliding window'),
-      0,
-      inputs => inputs.window,
-      tokens => ({ window: tokens })
-    ),
-    box(
-      trans.__('Layers with it'),
-      0,
-      inputs => inputs.windowed,
-      windowed => ({ windowed })
-    ),
-    form.check(
-      trans.__('fused attention'),
-      inputs => inputs.flash,
-      flash => ({ flash })
-    )
+    form.count({ label: trans.__('Layers with it'), least: 0, most }, 'windowed'),
+    form.check(trans.__('fused attention'), 'flash')
   );
 }

@@ -34,33 +34,31 @@ function addModel(form: Form<ILedgerInputs>, trans: TranslationBundle): void {
     trans.__('Model'),
     form.count(
       { label: trans.__('Parameters'), least: 1, most: MOST_PARAMETERS, stops: MODEL_SIZES },
-      inputs => inputs.parameters,
-      parameters => ({ parameters })
+      'parameters'
     ),
     form.choice(
       trans.__('Weights'),
       FLOATS.map(each => [each, each] as const),
-      inputs => inputs.dtype,
-      dtype => ({ dtype })
+      'dtype'
     ),
     form.choice(
       trans.__('Mixed precision'),
       MIXED.map(each => [each, mixed[each]] as const),
-      inputs => inputs.mixed,
-      chosen => ({ mixed: chosen }),
+      'mixed',
       ({ dtype }) => (dtype === 'fp32' ? ['master'] : ['autocast'])
     ),
     form.choice(
       trans.__('Optimizer'),
       OPTIMIZERS.map(each => [each, optimizerName(each, trans)] as const),
-      inputs => inputs.optimizer,
-      optimizer => ({ optimizer })
+      'optimizer'
     ),
     form.choice(
       trans.__('LoRA adapters'),
       LORA_PERCENTS.map(each => [each, each === '0' ? trans.__('none') : `${each} %`] as const),
-      ({ lora }) => nearestPercent(100 * lora),
-      percent => ({ lora: Number(percent) / 100 })
+      {
+        read: ({ lora }) => nearestPercent(100 * lora),
+        write: percent => ({ lora: Number(percent) / 100 })
+      }
     )
   );
 }
@@ -74,30 +72,17 @@ function addDevices(form: Form<ILedgerInputs>, trans: TranslationBundle): void {
   };
   form.group(
     trans.__('GPUs'),
-    form.count(
-      { label: trans.__('Number'), least: 1, most: 65_536, stops: powers(0, 10) },
-      inputs => inputs.gpus,
-      gpus => ({ gpus })
-    ),
+    form.count({ label: trans.__('Number'), least: 1, most: 65_536, stops: powers(0, 10) }, 'gpus'),
     form.choice(
       trans.__('Sharding'),
       STAGES.map(each => [each, stages[each]] as const),
-      ({ zero }) => STAGES[zero] ?? '0',
-      stage => ({ zero: Number(stage) })
+      { read: ({ zero }) => STAGES[zero] ?? '0', write: stage => ({ zero: Number(stage) }) }
     )
   );
 }
 
 function addActivations(form: Form<ILedgerInputs>, trans: TranslationBundle): void {
-  const box = (
-    label: string,
-    key: 'layers' | 'hidden' | 'heads' | 'vocabulary'
-  ): ReturnType<typeof form.count> =>
-    form.count(
-      { label, least: 0, most: 1e7 },
-      inputs => inputs[key],
-      value => ({ [key]: value })
-    );
+  const most = 1e7;
   form.group(
     trans.__('Activations of a transformer'),
     form.count(
@@ -108,28 +93,18 @@ function addActivations(form: Form<ILedgerInputs>, trans: TranslationBundle): vo
         stops: [0, ...powers(7, 17)],
         zero: trans.__('off')
       },
-      inputs => inputs.sequence,
-      sequence => ({ sequence })
+      'sequence'
     ),
     form.count(
       { label: trans.__('Batch on a GPU'), least: 1, most: 1e6, stops: powers(0, 9) },
-      inputs => inputs.batch,
-      batch => ({ batch })
+      'batch'
     ),
-    box(trans.__('Layers'), 'layers'),
-    box(trans.__('Hidden size'), 'hidden'),
-    box(trans.__('Heads'), 'heads'),
-    box(trans.__('Vocabulary'), 'vocabulary'),
-    form.check(
-      trans.__('fused attention'),
-      inputs => inputs.flash,
-      flash => ({ flash })
-    ),
-    form.check(
-      trans.__('checkpoint every layer'),
-      inputs => inputs.checkpointing,
-      checkpointing => ({ checkpointing })
-    )
+    form.count({ label: trans.__('Layers'), least: 0, most }, 'layers'),
+    form.count({ label: trans.__('Hidden size'), least: 0, most }, 'hidden'),
+    form.count({ label: trans.__('Heads'), least: 0, most }, 'heads'),
+    form.count({ label: trans.__('Vocabulary'), least: 0, most }, 'vocabulary'),
+    form.check(trans.__('fused attention'), 'flash'),
+    form.check(trans.__('checkpoint every layer'), 'checkpointing')
   );
 }
 

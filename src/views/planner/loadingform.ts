@@ -19,27 +19,11 @@ export function loadingForm(
     trans.__('Checkpoint'),
     form.count(
       { label: trans.__('Parameters'), least: 1, most: MOST_PARAMETERS, stops: MODEL_SIZES },
-      ({ parameters }) => parameters,
-      parameters => ({ parameters })
+      'parameters'
     ),
-    form.choice(
-      trans.__('In the file'),
-      NAMED,
-      ({ stored }) => stored,
-      stored => ({ stored })
-    ),
-    form.choice(
-      trans.__('In the model'),
-      NAMED,
-      ({ dtype }) => dtype,
-      dtype => ({ dtype })
-    ),
-    form.choice(
-      trans.__('Made by the class as'),
-      NAMED,
-      ({ built }) => built,
-      built => ({ built })
-    )
+    form.choice(trans.__('In the file'), NAMED, 'stored'),
+    form.choice(trans.__('In the model'), NAMED, 'dtype'),
+    form.choice(trans.__('Made by the class as'), NAMED, 'built')
   );
   return form.node;
 }

@@ -12,8 +12,15 @@ interface IRow {
   readonly node: HTMLElement;
   readonly name: HTMLElement;
   readonly fill: HTMLElement;
+  readonly formula: HTMLElement;
   readonly size: HTMLElement;
   readonly share: HTMLElement;
+}
+
+/** The words for a part: its name, and how its bytes are found. */
+export interface IPartWords {
+  readonly name: (id: string) => string;
+  readonly formula: (part: IPlanPart) => string;
 }
 
 /** The bar of all parts and a row for each. */
@@ -44,18 +51,21 @@ export class PartsPicture {
     parts: readonly IPlanPart[],
     total: number,
     gpu: ICapacity | undefined,
-    nameOf: (id: string) => string
+    words: IPartWords
   ): void {
     const room = Math.max(1, total, gpu?.usable ?? 0);
     const largest = Math.max(1, ...parts.map(({ bytes }) => bytes));
-    for (const { id, bytes } of parts) {
+    for (const part of parts) {
+      const { id, bytes } = part;
+      const name = words.name(id);
       const segment = this._segments.get(id) ?? this._makeSegment(id);
       segment.style.flexBasis = `${(100 * bytes) / room}%`;
-      segment.title = `${nameOf(id)}: ${formatBytes(bytes)}`;
+      segment.title = `${name}: ${formatBytes(bytes)}`;
       const row = this._rows.get(id) ?? this._makeRow(id);
       row.node.classList.toggle('memtrack-mod-nothing', bytes === 0);
-      row.name.textContent = nameOf(id);
+      row.name.textContent = name;
       row.fill.style.width = `${(100 * bytes) / largest}%`;
+      row.formula.textContent = bytes === 0 ? '' : words.formula(part);
       row.size.textContent = bytes === 0 ? '—' : formatBytes(bytes);
       row.size.title = `${bytes} B`;
       row.share.textContent = bytes === 0 ? '' : formatPercent(bytes, total);
@@ -64,7 +74,7 @@ export class PartsPicture {
     this._capacity.style.left = `${(100 * (gpu?.usable ?? 0)) / room}%`;
     const told = parts
       .filter(({ bytes }) => bytes > 0)
-      .map(({ id, bytes }) => `${nameOf(id)} ${formatBytes(bytes)}`);
+      .map(({ id, bytes }) => `${words.name(id)} ${formatBytes(bytes)}`);
     this._bar.setAttribute(
       'aria-label',
       this._trans.__('%1 in all: %2', formatBytes(total), told.join(', '))
@@ -82,6 +92,7 @@ export class PartsPicture {
   private _makeRow(id: string): IRow {
     const name = element('span', {});
     const fill = paint(element('span', { class: 'memtrack-Planner-fill' }), colourOf(id));
+    const formula = element('span', { class: 'memtrack-Planner-formula' });
     const size = element('td', { class: 'memtrack-mod-number' });
     const share = element('td', { class: 'memtrack-mod-number memtrack-Planner-share' });
     const node = element(
@@ -90,14 +101,15 @@ export class PartsPicture {
       element('th', { scope: 'row' }, swatch(colourOf(id)), ' ', name),
       element(
         'td',
-        { class: 'memtrack-Planner-cell', 'aria-hidden': 'true' },
-        element('span', { class: 'memtrack-Planner-track' }, fill)
+        { class: 'memtrack-Planner-cell' },
+        element('span', { class: 'memtrack-Planner-track', 'aria-hidden': 'true' }, fill),
+        formula
       ),
       size,
       share
     );
     this._body.append(node);
-    const row = { node, name, fill, size, share };
+    const row = { node, name, fill, formula, size, share };
     this._rows.set(id, row);
     return row;
   }

@@ -98,6 +98,44 @@ describe('the planner', () => {
     expect(planner.node.querySelector('.memtrack-Planner-parts tr')).toBe(row);
   });
 
+  it('says how each part is found, and by whom', () => {
+    const formula = (name: string): string | null | undefined =>
+      [...planner.node.querySelectorAll('.memtrack-Planner-parts tr')]
+        .find(row => row.querySelector('th')?.textContent?.trim() === name)
+        ?.querySelector('.memtrack-Planner-formula')?.textContent;
+    expect(formula('parameters')).toBe('1.00 B × 4 bytes');
+    expect(formula('optimizer state')).toBe('1.00 B × 8 bytes');
+    expect(formula('activations')).toBe('');
+    put(labelled<HTMLSelectElement>('Sharding'), '1', 'change');
+    put(labelled('Number'), '8');
+    expect(formula('optimizer state')).toBe('1.00 B × 8 bytes ÷ 8 GPUs');
+    expect(formula('gradients')).toBe('1.00 B × 4 bytes');
+    put(labelled('Sequence'), '2048');
+    expect(formula('activations')).toBe('66 sbh a layer (Korthikanti et al. 2022); estimated');
+    labelled('fused attention').click();
+    expect(formula('activations')).toMatch(/^66 sbh \+ 9 as²b a layer/);
+    put(labelled<HTMLSelectElement>('Weights'), 'bf16', 'change');
+    expect(formula('activations')).toMatch(/^34 sbh \+ 5 as²b a layer/);
+    labelled('checkpoint every layer').click();
+    expect(formula('activations')).toMatch(/^2 sbh a layer, and 34 sbh \+ 5 as²b once/);
+  });
+
+  it('takes a usual shape for a sequence where the plan tells none', () => {
+    show({ capacity: null }, { parameters: 7e9, layers: 0, hidden: 0, heads: 0, sequence: 0 });
+    const sequence = slider('Sequence');
+    if (sequence === null) {
+      throw new Error('There is no slider.');
+    }
+    put(sequence, '4');
+    expect(
+      ['Sequence', 'Layers', 'Hidden size', 'Heads'].map(name => labelled(name).value)
+    ).toEqual(['1024', '32', '4096', '32']);
+    expect(rows().activations).not.toBe('—');
+    // A shape of nothing is none.
+    put(labelled('Layers'), '0');
+    expect(labelled('Layers').value).toBe('32');
+  });
+
   it('takes counts as they are written, and keeps what holds where they are none', () => {
     const box = labelled('Parameters');
     put(box, '2b');
@@ -143,6 +181,14 @@ describe('the planner', () => {
     expect(rows()).toMatchObject({ 'KV cache': '2.00 GiB', parameters: '13.0 GiB' });
     const more = planner.node.querySelector('.memtrack-Planner-more')?.textContent;
     expect(more).toMatch(/^At most \d+ tokens a sequence at this batch, or a batch of \d+/);
+  });
+
+  it('gives a sliding window to all layers until they are counted', () => {
+    show({ kind: 'kv', inputs: { ...KV_INPUTS, window: 0, windowed: 0 }, gpu: '', capacity: null });
+    const before = rows()['KV cache'];
+    put(labelled('Sliding window'), '512');
+    expect(labelled('Layers with it').value).toBe(labelled('Layers').value);
+    expect(rows()['KV cache']).not.toBe(before);
   });
 
   it('goes from one plan to another and back without losing what was chosen', () => {
