@@ -89,11 +89,13 @@ def replay(
     device: int,
     settings: Settings | None = None,
     capacity: int | None = None,
+    then: int | None = None,
 ) -> Replay:
     """Run the events of `device` (row of devices) through the simulator.
 
     With `settings` or a `capacity` (bytes the device can give) it is a what-if. A request that does
-    not fit ends the replay: `failed` names it.
+    not fit ends the replay: `failed` names it. `then` are bytes that are asked for after the last
+    event, on the default stream: `failed` is the number of events where they do not fit.
     """
     as_recorded = settings is None and capacity is None
     known = settings or recorded_settings(data)
@@ -107,8 +109,18 @@ def replay(
     run = _Run(data, device, allocator, seed, asked)
     before = (allocator.reserved, allocator.allocated)
     failed = run.go()
+    if failed < 0 and then is not None and not _serves(allocator, then):
+        failed = data.cuts
     levels = ([before[0], *run.reserved], [before[1], *run.allocated])
     return _result(data, device, allocator, seed.start, run.rows, levels, failed)
+
+
+def _serves(allocator: CachingAllocator, size: int) -> bool:
+    try:
+        allocator.malloc(size)
+    except SimulatedOutOfMemory:
+        return False
+    return True
 
 
 def recorded_settings(data: RecordingData) -> Settings:

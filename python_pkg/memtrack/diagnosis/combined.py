@@ -117,18 +117,20 @@ def _once(lines: Sequence[Text]) -> list[Text]:
 def _checks(causes: Sequence[Cause], told: Diagnosis, shown: Diagnosis) -> list[Check]:
     """Return the checks of the causes as they stand now, and what either side has besides."""
     found: dict[str, Check] = {}
-    for check in (*checks_for(causes, told.kind), *shown.checks, *told.checks):
-        found.setdefault(check.id, check)
+    known = shown.settled
+    for check in (*checks_for(causes, told.kind, without=known), *shown.checks, *told.checks):
+        if check.id not in known:
+            found.setdefault(check.id, check)
     return list(found.values())
 
 
 def _advice(causes: Sequence[Cause], told: Diagnosis, shown: Diagnosis) -> list[Advice]:
     """Return the advice for the causes as they stand now; the evidence's figures are kept."""
     known = {advice.id: advice for advice in (*told.advice, *shown.advice)}
-    found = [
-        known.get(one.id, one) for one in advise(causes, phase=shown.place.phase, kind=told.kind)
-    ]
-    return found or [*shown.advice, *told.advice]
+    phase, without = shown.place.phase, shown.settled
+    fresh = advise(causes, phase=phase, kind=told.kind, without=without)
+    found = [known.get(one.id, one) for one in fresh]
+    return found or [one for one in known.values() if one.id not in without]
 
 
 def _needed(shown: Needed, told: Needed) -> Needed:

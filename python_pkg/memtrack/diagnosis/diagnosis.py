@@ -93,7 +93,8 @@ class Diagnosis:
     `kind` is the part before the dot of a kind in the contract (`cuda_oom`, `hip_oom`, `cpu_oom`, …;
     `none` where no error of memory was found). `numbers` are in bytes, only those that are known.
     `parts` are those of a ledger at the failure: they sum to the device. `later` are headlines of
-    errors that followed from this one.
+    errors that followed from this one. `settled` are ids of checks whose answer is in the evidence,
+    and of advice that it shows to be of no use.
     """
 
     kind: str
@@ -111,6 +112,7 @@ class Diagnosis:
     parts: Sequence[Any] = ()
     message: str = ""
     later: Sequence[Text] = ()
+    settled: frozenset[str] = frozenset()
 
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """Return the object that `memtrack explain --json` prints; figures are integers in bytes."""

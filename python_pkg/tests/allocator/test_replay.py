@@ -155,3 +155,34 @@ def test_reserved_as_recorded_is_the_sum_of_the_segments():
     ]
     slow = [sum(b for s, e, b in held if s < cut <= e) for cut in range(data.cuts + 1)]
     assert np.array_equal(levels, slow) and recorded_reserved(data, 1) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 90 * MIB), min_size=1, max_size=12),
+    freed=st.sets(st.integers(0, 11)),
+    last=st.integers(1, 200 * MIB),
+    room=st.integers(64, 800),
+    pages=st.booleans(),
+)
+def test_a_request_after_the_end_is_served_as_one_that_was_recorded_would_be(
+    sizes, freed, last, room, pages
+):
+    def tape_of():
+        tape = Tape(Settings())
+        tape.begin()
+        blocks = [tape.malloc(size) for size in sizes]
+        for place in sorted(freed):
+            if place < len(blocks):
+                tape.free(blocks[place])
+        return tape
+
+    other = Settings(expandable_segments=pages)
+    shorter, longer = tape_of(), tape_of()
+    longer.malloc(last)
+    data, whole = shorter.build(), longer.build()
+    asked = replay(data, 0, other, capacity=room * MIB, then=last)
+    known = replay(whole, 0, other, capacity=room * MIB)
+    assert (asked.failed < 0) == (known.failed < 0)
+    if asked.failed == data.cuts:
+        assert replay(data, 0, other, capacity=room * MIB).failed == -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -32,16 +32,18 @@ def advise(
     *,
     kind: str = "",
     wording: str = "",
+    without: Container[str] = (),
 ) -> list[Advice]:
     """Return what helps against causes, best first.
 
     `savings` are bytes by the name of a figure (`Entry.saves`), such as `eight_bit_states`; `phase`
     is the id of the phase it failed in, `kind` and `wording` are those of the failure (`mps_oom`,
-    `not_oom.gpu_lost`); "" where they are not known.
+    `not_oom.gpu_lost`); "" where they are not known. `without` are ids of what is known not to help.
     """
     found: dict[str, Advice] = {}
     for place, cause in enumerate(_likely(causes)):
         entries = [one for one in CATALOGUE if cause in one.causes and one.id not in found]
+        entries = [one for one in entries if one.id not in without]
         apt = [one for one in entries if _apt(one, phase, kind, wording)]
         for entry in apt[: MOST_FOR_OTHERS if place else MOST_FOR_FIRST]:
             advice = entry.advice(savings.get(entry.saves))
@@ -49,14 +51,19 @@ def advise(
     return list(found.values())[:MOST_ADVICE]
 
 
-def checks_for(causes: Sequence[Cause], kind: str = "", wording: str = "") -> list[Check]:
-    """Return what to look at next to tell the causes apart or to confirm them, best first."""
+def checks_for(
+    causes: Sequence[Cause], kind: str = "", wording: str = "", *, without: Container[str] = ()
+) -> list[Check]:
+    """Return what to look at next to tell the causes apart or to confirm them, best first.
+
+    `without` are ids of checks that have an answer already.
+    """
     if wording == _OF_A_FILE:
         return []  # the error itself says which file
     found: dict[str, Check] = {}
     for cause in _likely(causes):
         for check in CHECKS.get(cause, ()):
-            if runs_on(kind, check.code):
+            if check.id not in without and runs_on(kind, check.code):
                 found.setdefault(check.id, replace(check, code=on_device(kind, check.code)))
     return list(found.values())[:MOST_CHECKS]
 

@@ -18,8 +18,10 @@ from memtrack.diagnosis.evidence.peaks import capacity
 from memtrack.diagnosis.evidence.place import place_of
 from memtrack.diagnosis.evidence.ranking import settle
 from memtrack.diagnosis.evidence.savings import savings
+from memtrack.diagnosis.evidence.settled import settled
 from memtrack.diagnosis.evidence.situation import Situation, situation
 from memtrack.diagnosis.evidence.sizes import absurd, quadratic
+from memtrack.diagnosis.evidence.whatif import with_whatif
 from memtrack.diagnosis.reading.failure import Failure
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
@@ -61,12 +63,9 @@ def explain_recording(
     `failure` is what the error's text says, as it was read or as it was explained; `facts` outrank it. Without a failed
     request, by the recording, the text or the facts, there is no cause: the kind is `none`.
     """
-    now = situation(
-        data,
-        device,
-        facts if failure is None else _at_its_moment(with_text(facts, failure), failure, data),
-        told=failure is not None and failure.device_memory,
-    )
+    known = facts if failure is None else _at_its_moment(with_text(facts, failure), failure, data)
+    told = failure is not None and failure.device_memory
+    now = with_whatif(situation(data, device, known, told=told))
     kind = "cuda_oom" if failure is None else failure.kind
     if not now.failed:
         return Diagnosis("none", False, text("No request for memory failed in this recording"))
@@ -74,6 +73,7 @@ def explain_recording(
     if not causes or causes[0].confidence < LEAST_TOLD:
         causes = [Cause("unknown", LEAST_TOLD, title("unknown")), *causes]
     place = place_of(now)
+    answered = settled(now)
     return Diagnosis(
         kind=kind,
         device_memory=True,
@@ -81,13 +81,14 @@ def explain_recording(
         numbers=_numbers(now),
         other_processes=[Process(one.pid, one.bytes) for one in now.facts.processes],
         causes=causes,
-        checks=checks_for(causes, kind),
-        advice=advise(causes, savings(now), place.phase, kind=kind),
+        checks=checks_for(causes, kind, without=answered),
+        advice=advise(causes, savings(now), place.phase, kind=kind, without=answered),
         needed=_needed(now),
         place=place,
         holders=holders(now),
         parts=parts(now),
         message="" if failure is None else failure.message,
+        settled=answered,
     )
 
 

@@ -12,7 +12,6 @@ from memtrack.analysis.sites import sites
 from memtrack.analysis.totals import sum_by
 from memtrack.diagnosis.diagnosis import Cause
 from memtrack.diagnosis.evidence.situation import Situation
-from memtrack.diagnosis.evidence.whatif import reserved_if_expandable
 from memtrack.diagnosis.titles import title
 from memtrack.i18n import Text, text
 from memtrack.units import format_bytes, format_percent
@@ -28,6 +27,9 @@ HARDLY_LESS = 0.98
 LEAST_PASSES = 3
 NEW_SHARE = 0.5
 """With so many of the sizes that the passes ask for asked for by one pass only, shapes change."""
+
+_SERVED = text("Simulated with expandable_segments, the request is served")
+_FAILS_TOO = text("Simulated with expandable_segments, the request fails as well")
 
 
 def fragmented(now: Situation) -> Cause | None:
@@ -52,9 +54,12 @@ def _expandable(now: Situation) -> list[Text]:
     """Tell what segments that grow would have changed."""
     if allocator_settings(now.data).expandable_segments:
         return [text("expandable_segments is already on")]
-    held = reserved_if_expandable(now)
-    if held is None or now.reserved is None:
+    found = now.expandable
+    if found is None or now.reserved is None:
         return []
+    if found.fits is not None:
+        return [_SERVED if found.fits else _FAILS_TOO]
+    held = found.reserved
     if held >= HARDLY_LESS * now.reserved:
         told = format_bytes(held)
         return [

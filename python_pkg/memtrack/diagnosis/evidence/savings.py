@@ -14,7 +14,6 @@ from memtrack.diagnosis.evidence.leaks import OLD
 from memtrack.diagnosis.evidence.piling import piling
 from memtrack.diagnosis.evidence.place import place_of
 from memtrack.diagnosis.evidence.situation import Situation
-from memtrack.diagnosis.evidence.whatif import reserved_if_expandable
 from memtrack.recording import Category, PhaseKind
 
 
@@ -23,7 +22,7 @@ def savings(now: Situation) -> dict[str, int]:
     sizes = by_category(now.data, now.device, np.array([now.cut]))[0]
     state, gradient = int(sizes[Category.OPTIMIZER_STATE]), int(sizes[Category.GRADIENT])
     grown = piling(now)
-    expandable = reserved_if_expandable(now) if _is_fragmented(now) else None
+    expandable = now.expandable
     in_forward = place_of(now).phase == PhaseKind.FORWARD.id
     found = {
         # 8 bits in the place of 32.
@@ -32,13 +31,9 @@ def savings(now: Situation) -> dict[str, int]:
         "half_parameters": parameters_in_use(now) // 2 if float32_load(now) else 0,
         # Before the forward they can be gone; in a backward they are needed.
         "gradients_in_forward": gradient if in_forward else 0,
-        "gaps": 0 if expandable is None else (now.reserved or 0) - expandable,
+        "gaps": 0 if expandable is None else (now.reserved or 0) - expandable.reserved,
         "piled_up": 0 if grown is None else grown.bytes,
         "old_references": sum(max(one.bytes, 0) for one in now.facts.held if one.kind in OLD),
         "other_processes": now.others or 0,
     }
     return {name: size for name, size in found.items() if size > 0}
-
-
-def _is_fragmented(now: Situation) -> bool:
-    return now.served is not None and now.served.is_fragmented

@@ -30,6 +30,18 @@ ROUNDING = 0.01
 
 
 @dataclass(frozen=True, slots=True)
+class Expandable:
+    """The failure simulated with expandable segments.
+
+    `reserved` are the bytes held just before it; `fits` tells whether the request that failed is
+    served, None where its size or the room for it is not known.
+    """
+
+    reserved: int
+    fits: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """Figures at the failure, in bytes; None where nothing tells.
 
@@ -54,6 +66,7 @@ class Situation:
     stack: int
     told_stack: bool
     passes: Passes
+    expandable: Expandable | None = None
 
     @property
     def allocated(self) -> int:
@@ -66,6 +79,11 @@ class Situation:
     def cached(self) -> int | None:
         """Bytes that the allocator held free."""
         return None if self.reserved is None else max(self.reserved - self.allocated, 0)
+
+    @property
+    def is_fragmented(self) -> bool:
+        """Whether the pool that had to serve the request had the bytes for it, but no such block."""
+        return self.served is not None and self.served.is_fragmented
 
     @property
     def total(self) -> int | None:
