@@ -1,8 +1,12 @@
 """What all tests share."""
 
+import os
 from importlib.util import find_spec
 
 import pytest
+
+# What is recorded in tests is no run of anybody's; those of histories say where theirs goes.
+os.environ["MEMTRACK_HISTORY"] = "off"
 
 # The fixtures of a real server for tests/server; pytest takes plugins from this folder alone.
 pytest_plugins = ["pytest_jupyter.jupyter_server"] if find_spec("pytest_jupyter") else []

@@ -7,7 +7,7 @@ from memtrack.recording import Category, Facts, PhaseKind
 KIB = 1 << 10
 
 
-def recording(identifier="a" * 32, size=4 * KIB, label="net"):
+def recording(identifier="a" * 32, size=4 * KIB, label="net", **extra):
     """Return a recording of one layer whose peak is `size`."""
     script = Script()
     script.device()
@@ -16,7 +16,7 @@ def recording(identifier="a" * 32, size=4 * KIB, label="net"):
     block = script.alloc(size, category=Category.PARAMETER, layer=layer)
     script.free(block)
     data = script.build()
-    facts = Facts(label=label, identifier=identifier, versions={"torch": "2.13"})
+    facts = Facts(label=label, identifier=identifier, versions={"torch": "2.13"}, extra=extra)
     return type(data)(facts, data.strings, data.tables)
 
 

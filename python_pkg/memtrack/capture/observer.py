@@ -29,6 +29,7 @@ from memtrack.capture.naming import StorageNames
 from memtrack.capture.optimizers import Optimizers, parameters_of, states_of
 from memtrack.capture.passes import Passes
 from memtrack.capture.phases import Phases
+from memtrack.capture.runfacts import RunFacts
 from memtrack.capture.samples import Samples
 from memtrack.capture.sightings import Sightings
 from memtrack.capture.stacks import StackReader
@@ -75,6 +76,7 @@ class Observer:
         self.meter = Meter(self.moments)
         self.blocks.on_change = self.meter.change
         self.notices: set[str] = set()
+        self.facts = RunFacts()
         self.on_new_step: Callable[[], bool] = lambda: True
         """Asked before a step begins; False when the recording has ended there."""
         self.on_late_step: Callable[[], None] = lambda: None
@@ -208,6 +210,7 @@ class Observer:
             self.phases.next_step()
         self.phases.enter_forward(torch.is_grad_enabled(), layer)
         if has_parameters:  # a loss or a metric is part of the pass before it
+            self.facts.saw_batch(layer, (*named_tensors_in(args, ""), *named_tensors_in(kwargs, "")))
             self._watch(self.passes.begin(layer, module.training, args, kwargs))
             if self._watching:
                 self.notice_model(layer)

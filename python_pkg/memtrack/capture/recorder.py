@@ -39,6 +39,7 @@ from memtrack.capture.libraries import sizes_of_libraries
 from memtrack.capture.observer import Observer
 from memtrack.capture.probes import Probes
 from memtrack.capture.readings import Readings
+from memtrack.capture.runfacts import KEY
 from memtrack.capture.ticks import Tick
 from memtrack.diagnosis.diagnosis import Place
 from memtrack.errors import RecordingStateError
@@ -284,6 +285,7 @@ class Recorder:
         observer = self._observer
         root = observer.layers.add_root(model, label)
         observer.notice_model(root)
+        observer.facts.saw_model(model)
         for module in model.modules():
             if torch_api.is_compiled_module(module):
                 observer.notice_compiled()
@@ -387,9 +389,10 @@ class Recorder:
         return observer.notices | observer.samples.notices | of_backends
 
     def _settings(self) -> dict[str, Any]:
-        """Return the allocator's settings as its snapshot has them."""
+        """Return the allocator's settings as its snapshot has them, and what the run was made of."""
         found = (self._snapshot or {}).get("allocator_settings")
-        return {"allocator_settings": found} if isinstance(found, dict) else {}
+        run = {KEY: self._observer.facts.to_json(on_cuda=self._history is not None)}
+        return {"allocator_settings": found, **run} if isinstance(found, dict) else run
 
 
 def active_recorder() -> Recorder | None:

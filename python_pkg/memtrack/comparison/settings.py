@@ -22,9 +22,11 @@ def settings_of(data: RecordingData, device: int) -> Mapping[str, str]:
     """Return all that is known of the surroundings of a run, flat and as text."""
     kind, name = (data.string(int(data.devices[column][device])) for column in ("kind", "name"))
     facts = data.facts
+    run = facts.extra.get("run")
+    around = {**facts.extra, "run": _lasting(run) if isinstance(run, Mapping) else None}
     known: dict[str, str] = {"device": name or kind, "evidence": facts.evidence, **facts.versions}
     for part in ("allocator_settings", "run", "prediction"):
-        known |= dict(_flat(part, facts.extra.get(part)))
+        known |= dict(_flat(part, around.get(part)))
     return {key: value for key, value in known.items() if value}
 
 
@@ -38,9 +40,16 @@ def setting_changes(a: Mapping[str, str], b: Mapping[str, str]) -> Sequence[Sett
     ]
 
 
+def _lasting(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out what differs between any two runs of the same code."""
+    return {name: value for name, value in run.items() if name not in ("cell", "path")}
+
+
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{name}.{key}", inner)
+    elif isinstance(value, list):
+        yield name, "; ".join(map(str, value))
     elif value is not None:
         yield name, str(value)

@@ -17,14 +17,14 @@ import numpy as np
 from memtrack.analysis.peak import Peak
 from memtrack.comparison.axis import Line
 from memtrack.comparison.shapes import tree_from
-from memtrack.comparison.view import COLUMNS, RunView
+from memtrack.comparison.view import COLUMNS, Mark, RunView
 from memtrack.errors import UnreadableFile
 from memtrack.i18n import text
 from memtrack.recording.tables import Array
 
 _PLAIN = (
     "identifier", "label", "evidence", "state", "started", "device", "device_total", "reserved",
-    "step_ns", "steps", "phase_peaks", "settings",
+    "step_ns", "steps", "phase_peaks", "phase_ns", "ledger", "settings", "run", "by_lines",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ def packed(view: RunView) -> bytes:
     tree = view.tree
     facts = {name: getattr(view, name) for name in _PLAIN}
     facts |= {"peak": asdict(view.peak), "peak_at": view.line.peak_at}
+    facts |= {"marks": [asdict(mark) for mark in view.marks]}
     layers = {"path": tree.path, "name": tree.name, "type": tree.type}
     shares = [[category, layer, size] for (category, layer), size in view.shares.items()]
     columns: dict[str, Array] = {
@@ -78,6 +79,7 @@ def _unpacked(data: bytes) -> RunView:
     return RunView(
         **plain,
         peak=Peak(**facts["peak"]),
+        marks=[Mark(**mark) for mark in facts["marks"]],
         tree=tree_from(
             layers["path"],
             layers["name"],

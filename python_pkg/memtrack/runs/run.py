@@ -16,16 +16,6 @@ SPARK_POINTS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What a recording does not know of itself: where it was made. `cell` is None outside a notebook."""
-
-    notebook: str = ""
-    cell: int | None = None
-    commit: str = ""
-    dirty: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """A run. Bytes and nanoseconds; None where unknown. `created` is in seconds since 1970.
 
@@ -85,25 +75,27 @@ def run_of(row: sqlite3.Row, tags: Sequence[str]) -> Run:
     )
 
 
-def values_of(view: RunView, facts: RunFacts, created: float) -> dict[str, object]:
+def values_of(view: RunView, created: float) -> dict[str, object]:
     """Return the columns of a new row, but for what is only known once it is there."""
+    run, has_layers = view.run, len(view.tree) > 0 and not view.by_lines
+    cell = run.get("cell")
     return {
         "identifier": view.identifier,
         "created": created,
         "label": view.label,
         "state": view.state,
         "evidence": view.evidence,
-        "notebook": facts.notebook,
-        "cell": facts.cell,
+        "notebook": str(run.get("path") or ""),
+        "cell": cell if isinstance(cell, int) else None,
         "device": view.device,
         "peak": view.peak.bytes,
         "reserved": view.reserved,
         "step_ns": view.step_ns,
         "steps": view.steps,
-        "structure": structure_hash(view.tree) if len(view.tree) else "",
-        "parameters": sum(view.tree.elements),
-        "commit_id": facts.commit,
-        "dirty": int(facts.dirty),
+        "structure": structure_hash(view.tree) if has_layers else "",
+        "parameters": sum(view.tree.elements) if has_layers else 0,
+        "commit_id": str(run.get("commit") or ""),
+        "dirty": int(bool(run.get("dirty"))),
         "spark": spark_of(view).astype("<f4").tobytes(),
     }
 

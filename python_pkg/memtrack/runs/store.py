@@ -19,16 +19,18 @@ from typing import Any
 
 from memtrack.comparison.view import RunView, view_of
 from memtrack.errors import UnavailableError, UsageError
+from memtrack.i18n import text
+from memtrack.recording import RecordingData, load_recording
 from memtrack.runs.database import Database
 from memtrack.runs.files import FOLDER, Limits, remove_file, too_many, write_file
 from memtrack.runs.packing import packed, unpacked
-from memtrack.runs.run import Run, RunFacts, run_of, values_of
-from memtrack.i18n import text
-from memtrack.recording import RecordingData, load_recording
+from memtrack.runs.run import Run, run_of, values_of
 
 FILE = "history.db"
 FOLDER_NAME = ".memtrack"
 VARIABLE = "MEMTRACK_HISTORY"
+OFF = ("off", "0", "no", "none", "false")
+"""What the variable may say for no history at all."""
 LAST, BASELINE = "last", "baseline"
 MOST_DIGITS = 18
 UNDO_S = 30 * 24 * 3600.0
@@ -40,7 +42,7 @@ _NAME = re.compile(r"[^\W\d][\w .+-]{0,79}")
 def history_folder(beside: Path | None = None) -> Path:
     """Return where the history is: `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or script."""
     chosen = os.environ.get(VARIABLE, "")
-    if chosen:
+    if chosen and chosen.casefold() not in OFF:
         return Path(chosen).expanduser()
     return (beside or Path.cwd()) / FOLDER_NAME
 
@@ -62,6 +64,8 @@ class History:
                 text("It begins with the first recording that ends."),
             )
         self._database = Database(folder / FILE, create=create)
+        if create:
+            self._hide_from_git()
 
     def __enter__(self) -> History:
         return self
@@ -78,14 +82,14 @@ class History:
         """Close the database."""
         self._database.close()
 
-    def add(self, data: RecordingData, facts: RunFacts = RunFacts(), *, file: bool = True) -> Run:  # noqa: B008
+    def add(self, data: RecordingData, *, file: bool = True) -> Run:
         """Add a recording that has ended and return its run; one that is there already stays as it is.
 
         With `file` the whole recording is kept too, within the limits; where it cannot be written the
         run is added without.
         """
         view = view_of(data)
-        values = values_of(view, facts, time.time())
+        values = values_of(view, time.time())
         name, size = "", 0
         if file and self._database.writable:
             with suppress(OSError):
@@ -110,8 +114,16 @@ class History:
         self._remove_orphans()
         return self.run(row["id"])
 
+    @property
+    def writable(self) -> bool:
+        """Whether runs can be added and changed here."""
+        return self._database.writable
+
     def runs(self, *, search: str = "", deleted: bool = False, limit: int = -1) -> Sequence[Run]:
-        """Return the runs, newest first; of all that holds `search` in label, name, notebook, note, tag."""
+        """Return the runs, newest first: those with every word of `search` in what is known by words.
+
+        That is label, name, notebook, note, device, commit and tags.
+        """
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT * FROM runs WHERE (deleted IS NOT NULL) = ? ORDER BY id DESC LIMIT ?",
@@ -120,8 +132,8 @@ class History:
             tags = self._tags(connection)
         found = [run_of(row, tags.get(row["id"], ())) for row in rows]
         if search:
-            wanted = search.casefold()
-            found = [one for one in found if wanted in _words_of(one)]
+            wanted = search.casefold().split()
+            found = [one for one in found if _has_all(wanted, one)]
         return found if limit < 0 else found[:limit]
 
     def run(self, which: int | str) -> Run:
@@ -162,6 +174,9 @@ class History:
                 text("A name begins with a letter and has at most 80 letters, digits and ._+-"),
             )
         with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE runs SET name = NULL WHERE name = ? AND deleted IS NOT NULL", (name,)
+            )
             other = connection.execute(
                 "SELECT id FROM runs WHERE name = ? AND id != ?", (name, run.id)
             ).fetchone()
@@ -173,11 +188,12 @@ class History:
             connection.execute("UPDATE runs SET name = ? WHERE id = ?", (name or None, run.id))
         return self.run(run.id)
 
-    def make_baseline(self, run: Run) -> Run:
-        """Make a run the one that others of the same label are compared with."""
+    def make_baseline(self, run: Run, on: bool = True) -> Run:
+        """Make a run the one that others of the same label are compared with, or no more."""
         with self._database.writing() as connection:
-            connection.execute("UPDATE runs SET baseline = 0 WHERE label = ?", (run.label,))
-            connection.execute("UPDATE runs SET baseline = 1 WHERE id = ?", (run.id,))
+            if on:
+                connection.execute("UPDATE runs SET baseline = 0 WHERE label = ?", (run.label,))
+            connection.execute("UPDATE runs SET baseline = ? WHERE id = ?", (int(on), run.id))
         return self.run(run.id)
 
     def baseline_for(self, run: Run) -> Run | None:
@@ -280,6 +296,13 @@ class History:
         connection.execute("DELETE FROM runs WHERE deleted < ?", past)
         return [row["file"] for row in files]
 
+    def _hide_from_git(self) -> None:
+        """Keep our own folder out of the user's commits, unless they have said otherwise."""
+        path = self.folder / ".gitignore"
+        if self.folder.name == FOLDER_NAME and self.writable and not path.exists():
+            with suppress(OSError):
+                path.write_text("*\n", encoding="ascii")
+
     def _remove_orphans(self) -> None:
         """Remove files that no run knows: of runs whose process was killed before they were added.
 
@@ -294,6 +317,7 @@ class History:
                     path.unlink(missing_ok=True)
 
 
-def _words_of(run: Run) -> str:
+def _has_all(wanted: Sequence[str], run: Run) -> bool:
     words = (run.label, run.name, run.notebook, run.note, run.device, run.commit, *run.tags)
-    return "\n".join(words).casefold()
+    text_of_run = "\n".join(words).casefold()
+    return all(word in text_of_run for word in wanted)

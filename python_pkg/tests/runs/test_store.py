@@ -10,7 +10,7 @@ from kept_runs import KIB, many, recording
 
 from memtrack.comparison import compare, view_of
 from memtrack.errors import NewerFormat, UnavailableError, UnreadableFile, UsageError
-from memtrack.runs import History, Limits, RunFacts, history_folder
+from memtrack.runs import History, Limits, history_folder
 from memtrack.runs.database import Database
 
 
@@ -21,8 +21,8 @@ def history(tmp_path):
 
 
 def test_a_run_is_there_with_all_that_is_known(history):
-    facts = RunFacts("train.ipynb", 12, "abc123", dirty=True)
-    run = history.add(recording(), facts)
+    around = {"path": "train.ipynb", "cell": 12, "commit": "abc123", "dirty": True}
+    run = history.add(recording(run=around))
     assert (run.id, run.label, run.peak, run.parameters) == (1, "net", 4 * KIB, KIB)
     assert (run.notebook, run.cell, run.commit, run.dirty) == ("train.ipynb", 12, "abc123", True)
     assert [one.id for one in history.runs()] == [run.id]

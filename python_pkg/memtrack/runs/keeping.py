@@ -1,0 +1,142 @@
+"""Each finished recording becomes a run by itself: beside the user's work, never in its way.
+
+One thread of ours adds what waits. What goes wrong there is told once, in one line on stderr; the
+recording itself is whole either way. `MEMTRACK_HISTORY=off`, or `turn(False)`, keeps nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+
+from memtrack.errors import MemtrackError
+from memtrack.i18n import Text, preferred_language, text
+from memtrack.recording import EventKind, RecordingData
+from memtrack.runs.run import Run
+from memtrack.runs.store import OFF, VARIABLE, History, history_folder
+from memtrack.runs.surroundings import Origin, with_origin
+
+MOST_WAITING = 16
+"""Recordings that may wait; one more has to wait for its place, so that memory stays bounded."""
+
+_turned: bool | None = None
+_told: set[str] = set()
+
+
+def is_on() -> bool:
+    """Tell whether finished recordings are kept: as `turn` said last, else as the environment says."""
+    if _turned is not None:
+        return _turned
+    return os.environ.get(VARIABLE, "").casefold() not in OFF
+
+
+def turn(on: bool) -> None:
+    """Keep finished recordings of this process from now on, or do not."""
+    global _turned
+    _turned = on
+
+
+def keep(data: RecordingData, origin: Origin, language: str = "") -> None:
+    """Add a finished recording to the history at its origin, soon; returns at once.
+
+    Nothing is added while keeping is off, of a recording in which nothing was allocated, or in a
+    forked child. Whatever fails is told in one line; nothing is raised.
+    """
+    if is_on() and is_worth_keeping(data):
+        _worker().take(data, origin, language or preferred_language())
+
+
+def keep_now(data: RecordingData, origin: Origin) -> Run:
+    """Add a finished recording and return its run; raises what `History` raises."""
+    folder = history_folder(origin.folder)
+    with History(folder) as history:
+        return history.add(with_origin(data, origin))
+
+
+def wait() -> None:
+    """Return once all that was to be kept is kept."""
+    _worker().wait()
+
+
+def is_worth_keeping(data: RecordingData) -> bool:
+    """Tell whether anything ran in a recording that left a trace in memory."""
+    return bool(np.any(data.events["kind"] == EventKind.ALLOC))
+
+
+class _Worker:
+    """Adds recordings one after the other on a thread that ends when none waits."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self._waiting: deque[tuple[RecordingData, Origin, str]] = deque()
+        self._changed = threading.Condition()
+        self._running = False
+
+    def take(self, data: RecordingData, origin: Origin, language: str) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._waiting) < MOST_WAITING)
+            self._waiting.append((data, origin, language))
+            if self._running:
+                return
+            self._running = True
+        try:
+            # Not a daemon: when a script ends, Python waits for what is being written.
+            threading.Thread(target=self._run, name="memtrack history", daemon=False).start()
+        except RuntimeError:  # the interpreter is ending, or has no thread to give
+            self._run()
+
+    def wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._waiting:
+                    self._running = False
+                    self._changed.notify_all()
+                    return
+                data, origin, language = self._waiting.popleft()
+                self._changed.notify_all()
+            _keep_or_tell(data, origin, language)
+
+
+def _keep_or_tell(data: RecordingData, origin: Origin, language: str) -> None:
+    try:
+        keep_now(data, origin)
+    except MemtrackError as error:
+        _tell(error.in_language(language), language)
+    except Exception as error:  # noqa: BLE001 - the user's work goes on whatever fails here
+        _tell(f"{type(error).__name__}: {error}".splitlines()[0], language)
+
+
+def _tell(problem: str, language: str) -> None:
+    if problem in _told:
+        return
+    _told.add(problem)
+    sentence: Text = text("memtrack: this run is not in the history. {problem}", problem=problem)
+    try:
+        sys.stderr.write(sentence.render(language) + "\n")
+    except (OSError, ValueError, AttributeError):  # there is no stderr to write to
+        return
+
+
+_the_worker: _Worker | None = None
+
+
+def _worker() -> _Worker:
+    """Return the worker of this process: a forked child has none of its parent's threads."""
+    global _the_worker
+    if _the_worker is None or _the_worker.process != os.getpid():
+        _the_worker = _Worker()
+    return _the_worker
+
+
+def folder_of(origin: Origin, chosen: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of a history: the chosen one, else that of the environment or the origin."""
+    return history_folder(origin.folder) if chosen is None else Path(chosen).expanduser()
