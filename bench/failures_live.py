@@ -1,17 +1,20 @@
 """Failures provoked on a GPU in a real IPython shell: what is said, how soon, at what cost.
 
     python bench/failures_live.py [--out bench/results/failures-live.json] [--only SUBSTRING]
+                                  [--at-once N]
 
 Each runs in a process of its own with `%load_ext memtrack` and an allocator history of 100,000
-entries. Told are: the cause named first against the truth, the phase, the seconds from the exception
-to its explanation, what explaining has allocated on the GPU (bytes; it must be none), and for those
-of training what share of the failed cell's bytes `%memtrack free` gives back.
+entries, one after the other, as a user has it (`--at-once 4`: four, for a machine under load). Told
+are: the cause named first against the truth, the phase, the seconds from the traceback's being shown
+to the explanation's, those from the exception's reaching the shell (IPython writes the traceback in
+between), what explaining has allocated on the GPU (bytes; it must be none), and for those of training
+what `%memtrack free` gives back (`giving_back.py`). Exit code 1: a wrong first cause, an explanation
+after more than a second, memory allocated, or too little given back.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import platform
 import subprocess
@@ -22,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from failing_cells import CASES, HEAD, PHASES, Failing
+from giving_back import Levels, given_back, is_enough
 
 HISTORY = 100_000
 """Entries of the allocator's history when the cell fails."""
@@ -31,7 +35,8 @@ for _ in range({HISTORY // 2}): torch.empty(256, device="cuda")
 torch.cuda.empty_cache()
 """
 _MARK = "RESULT "
-AT_ONCE = 4
+MOST_SECONDS = 1.0
+"""From the traceback to the explanation."""
 FILLS_THE_DEVICE = "other_process"
 
 
@@ -40,6 +45,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("bench/results/failures-live.json"))
     parser.add_argument("--only", default="")
+    parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -51,17 +57,31 @@ def main() -> int:
         sys.exit("bench/failures_live.py needs a CUDA GPU: there is none here.")
     names = [name for name in CASES | PHASES if options.only in name]
     alone = [name for name in names if name == FILLS_THE_DEVICE]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(options.at_once) as pool:
         found = list(pool.map(in_own_process, (name for name in names if name not in alone)))
     found += map(in_own_process, alone)
     versions = {"torch": torch.__version__, "python": platform.python_version()}
     machine = {**versions, "gpu": torch.cuda.get_device_name(), "history_entries": HISTORY}
+    machine["at_once"] = options.at_once
     options.out.write_text(json.dumps({**machine, "failures": found}, indent=1) + "\n")
-    wrong = [one["name"] for one in found if not one.get("right")]
-    print(
-        f"{len(found) - len(wrong)} of {len(found)} named first; not: {', '.join(wrong) or 'none'}"
-    )
-    return int(bool(wrong))
+    return verdict(found)
+
+
+def verdict(found: list[dict[str, Any]]) -> int:
+    """Print how many were named first, in time, for free and given back; 1 where one was not."""
+    laws = {
+        "named first": lambda one: one.get("right"),
+        f"within {MOST_SECONDS:g} s": lambda one: one.get("seconds", 9.0) <= MOST_SECONDS,
+        "without GPU memory": lambda one: one.get("bytes") == 0,
+        "given back or named": lambda one: "back" not in one or is_enough(one["back"]),
+    }
+    kept = True
+    for law, holds in laws.items():
+        broken = [one["name"] for one in found if not holds(one)]
+        kept = kept and not broken
+        print(f"{law}: {len(found) - len(broken)} of {len(found)}{': not ' * bool(broken)}", end="")
+        print(", ".join(broken))
+    return int(not kept)
 
 
 def in_own_process(name: str) -> dict[str, Any]:
@@ -81,9 +101,12 @@ def in_own_process(name: str) -> dict[str, Any]:
 def summary(one: dict[str, Any]) -> str:
     """Return one failure as a line."""
     right = "right" if one["right"] else "WRONG"
-    back = f"  back {one['given_back']:.1%}" if one.get("given_back") is not None else ""
+    back = one.get("back")
+    said_back = "" if back is None else f"  back {back['share']:.1%}"
+    if back is not None and back["left"] > 0:
+        said_back += f", {back['left']} B stay{' named' if back['named'] else ' NOT named'}"
     said = f"{one['first'] or '-'} {one['confidence']:.2f} in {one['phase'] or '-'} {one['layer']}"
-    return f"{one['name']:22}{right:6}{said:52}{one['seconds']:.3f} s  {one['bytes']} B{back}"
+    return f"{one['name']:22}{right:6}{said:52}{one['seconds']:.3f} s  {one['bytes']} B{said_back}"
 
 
 class Shell:
@@ -105,6 +128,13 @@ class Shell:
         """Run a cell and return its result."""
         return self.shell.run_cell(cell, store_history=True)
 
+    def texts(self, cell: str) -> list[str]:
+        """Run a cell and return what it has shown as text."""
+        before = len(self.shell.display_pub.outputs)
+        assert self.run(cell).success, cell
+        shown = self.shell.display_pub.outputs[before:]
+        return [one["data"]["text/plain"] for one in shown if "text/plain" in one["data"]]
+
     def payload(self) -> dict[str, Any]:
         """Return the explanation that the cells so far have shown last, empty without one."""
         from memtrack.reports.diagnosispayload import MIME_TYPE
@@ -121,11 +151,14 @@ def explained(name: str, case: Failing) -> dict[str, Any]:
     on_device = case.kind == "cuda_oom"
     for cell in (HEAD, case.setup, _FILL if on_device else ""):
         assert shell.run(cell).success, cell
-    base = torch.cuda.memory_allocated()
+    before = Levels(torch)
     watch = Moment(torch, shell.shell)
     assert not shell.run(case.fails).success
-    shown = time.perf_counter()
     payload = shell.payload()
+    allocated = watch.allocated_since() if on_device else 0
+    back = {}
+    if name in PHASES:
+        back = {"back": given_back(torch, shell, before, Levels(torch))}
     causes, place = payload.get("causes", []), payload.get("place") or {}
     return {
         "name": name,
@@ -139,27 +172,40 @@ def explained(name: str, case: Failing) -> dict[str, Any]:
         "phase": place.get("phase", ""),
         "expected_phase": case.phase,
         "layer": place.get("layer", ""),
-        "seconds": round(shown - watch.failed_at, 4),
-        "bytes": watch.allocated_since() if on_device else 0,
-        "given_back": given_back(torch, shell, base) if name in PHASES else None,
+        "seconds": round(watch.explained_at - watch.shown_at, 4),
+        "seconds_with_traceback": round(watch.explained_at - watch.failed_at, 4),
+        "bytes": allocated,
+        **back,
     }
 
 
 class Moment:
-    """When the failing cell ended, and what had been allocated by then: asked before memtrack is."""
+    """When the traceback and the explanation were shown, and what had been allocated before."""
 
     def __init__(self, torch: Any, shell: Any) -> None:
         self._torch = torch
-        self.failed_at = 0.0
+        self.failed_at = self.shown_at = self.explained_at = 0.0
         self._before: tuple[int, int] = (0, 0)
         show = shell.showtraceback
 
         def noting(*arguments: Any, **options: Any) -> Any:
             self.failed_at = time.perf_counter()
             self._before = self._counted()
-            return show(*arguments, **options)
+            try:
+                return show(*arguments, **options)
+            finally:
+                self.shown_at = time.perf_counter()
+
+        publish = shell.display_pub.publish
+
+        def publishing(*arguments: Any, **options: Any) -> Any:
+            found = publish(*arguments, **options)
+            if self.shown_at and not self.explained_at:
+                self.explained_at = time.perf_counter()
+            return found
 
         shell.showtraceback = noting
+        shell.display_pub.publish = publishing
 
     def _counted(self) -> tuple[int, int]:
         try:
@@ -174,15 +220,6 @@ class Moment:
     def allocated_since(self) -> int:
         """Return the bytes allocated on the GPU since the cell failed."""
         return self._counted()[0] - self._before[0]
-
-
-def given_back(torch: Any, shell: Shell, base: int) -> float:
-    """Return the share of what the failed cell has added that `%memtrack free` gives back."""
-    added = torch.cuda.memory_allocated() - base
-    shell.run("%memtrack free")
-    gc.collect()
-    left = torch.cuda.memory_allocated() - base
-    return 1.0 if added <= 0 else round((added - left) / added, 4)
 
 
 if __name__ == "__main__":
