@@ -101,7 +101,6 @@ FULL = frozenset(
         "upsample_bilinear2d",
         "upsample_trilinear3d",
         "upsample_bicubic2d",
-        "cross_entropy_loss",
         "rms_norm",
         "ctc_loss",
     ]

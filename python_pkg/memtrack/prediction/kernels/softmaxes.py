@@ -1,11 +1,27 @@
-"""The gradient of a softmax: the product of gradient and output lies in memory (`SoftMax.cu`)."""
+"""Softmax: from fp16 to fp32 in one kernel; the gradient's product with the output lies in memory.
+
+Source: `SoftMax.cpp` and `SoftMax.cu`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from memtrack.prediction.kernels.context import KernelContext
-from memtrack.prediction.kernels.registry import row
+from memtrack.prediction.kernels.registry import row, swap
+
+
+@swap("softmax", "log_softmax")
+def softmax(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
+    """From fp16 to fp32 without a copy in fp32."""
+    x, dim = args[:2]
+    dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
+    if x.dtype is not torch.float16 or dtype is not torch.float32:
+        return NotImplemented
+    name = "_log_softmax" if "log" in str(op) else "_softmax"
+    return getattr(torch.ops.aten, name)(x, dim, True)
 
 
 @row("_softmax_backward_data")

@@ -8,9 +8,14 @@ import torch
 
 from memtrack.prediction.kernels import (  # noqa: F401 - each declares its rows
     attention,
+    cells,
     convolution,
+    dropout,
     lookups,
+    losses,
     normalization,
+    optimizers,
+    pointwise,
     products,
     recurrent,
     reductions,

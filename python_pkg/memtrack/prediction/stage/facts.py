@@ -102,6 +102,8 @@ LIKE = frozenset(
         "new_empty_strided",
     ]
 )
+ACCUMULATING = frozenset(("scatter", "scatter_add", "index_add", "index_put"))
+"""What gradients of lookups are made with: in place, but where dispatch modes are on (as ours)."""
 _OVERWRITE = frozenset(
     [
         "copy_",

@@ -16,7 +16,7 @@ from memtrack.i18n import text
 from memtrack.prediction.kernels.context import KernelTable
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, META, Depth, claim_of, is_meta
-from memtrack.prediction.stage.facts import LIKE
+from memtrack.prediction.stage.facts import ACCUMULATING, LIKE
 from memtrack.prediction.stage.hostdata import (
     FROM_PYTHON,
     RECURRENT,
@@ -99,6 +99,8 @@ class Functions(TorchFunctionMode):
             self._note_device(args[0])
         if name in FROM_PYTHON:
             args = self._with_values(name, args)
+        if name in ACCUMULATING:
+            return self._accumulate(name, func, args, kwargs)
         own = _OURS.get(name)
         if own is not None:
             with self:
@@ -118,6 +120,21 @@ class Functions(TorchFunctionMode):
                     name or str(func), text("torch has no shapes for it without data")
                 ) from error
             raise
+
+    def _accumulate(
+        self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Let the program's own call make a new tensor, even in a backward pass."""
+        operations = self._operations
+        operations.asked, before = name, operations.asked
+        try:
+            if name in self._swaps or torch.is_autocast_enabled("cuda"):
+                outputs = self._swap(name, args, kwargs)
+                if outputs is not NotImplemented:
+                    return outputs
+            return func(*args, **kwargs)
+        finally:
+            operations.asked = before
 
     # devices
 
@@ -249,13 +266,28 @@ class Functions(TorchFunctionMode):
                 args = (kwargs.pop("input"),)
         with torch._C.DisableTorchFunction():
             overloads = packet.overloads()
-            if len(overloads) == 1:
-                return getattr(packet, overloads[0]), args, kwargs
-            try:
-                found = torch._C._jit_resolve_packet(packet._qualified_op_name, *args, **kwargs)
-            except RuntimeError:
-                return None, args, kwargs
-        return getattr(packet, found or "default"), args, kwargs
+            found = overloads[0]
+            if len(overloads) > 1:
+                try:
+                    found = torch._C._jit_resolve_packet(packet._qualified_op_name, *args, **kwargs)
+                except RuntimeError:
+                    return None, args, kwargs
+        op = getattr(packet, found or "default")
+        return op, *_placed(op, args, kwargs)
+
+
+def _placed(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments in their places where they were given by name, as kernels read them."""
+    if not kwargs:
+        return args, kwargs
+    rest = dict(kwargs)
+    for one in op._schema.arguments[len(args) :]:
+        if one.kwarg_only or one.name not in rest:
+            break
+        args = (*args, rest.pop(one.name))
+    return args, rest
 
 
 def _ungenerated(kwargs: dict[str, Any]) -> dict[str, Any]:

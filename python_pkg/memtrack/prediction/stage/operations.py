@@ -32,7 +32,14 @@ from memtrack.prediction.stage.claims import (
     real_device,
     set_claim,
 )
-from memtrack.prediction.stage.facts import FACTORY, IN_PLACE, PURE, VIEW, OperationFacts
+from memtrack.prediction.stage.facts import (
+    ACCUMULATING,
+    FACTORY,
+    IN_PLACE,
+    PURE,
+    VIEW,
+    OperationFacts,
+)
 from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, quiet, remember
 from memtrack.prediction.stage.metas import outputs_of
 from memtrack.prediction.stage.outside import Outside
@@ -72,6 +79,8 @@ class Operations(TorchDispatchMode):
         """The device in use: C++ makes tensors on meta for "where my arguments are"."""
         self.destination: torch.device | None = None
         """The device that the next tensor made on "meta" claims; set where a device is swapped."""
+        self.asked = ""
+        """The one of `ACCUMULATING` that Python code calls now."""
         self.on_effects: Callable[[Any, Effects, torch.device], None] = lambda op, effects, on: None
         """Told what an operation needed besides its outputs, before they are returned."""
 
@@ -199,15 +208,33 @@ class Operations(TorchDispatchMode):
         tensors: list[Tensor],
         device: torch.device,
     ) -> Any:
-        has_row = device.type == "cuda" and (self._rows is None or facts.name in self._rows)
+        has_row = self._has_row(facts, device)
         if facts.kind is IN_PLACE and not has_row and _is_plain_update(facts, tensors):
             return args[0] if facts.returns_first else None
         if facts.kind is not PURE and facts.kind is not IN_PLACE:
             return self._run(facts, op, args, kwargs, device, has_row)[0]
+        return self._repeated(facts, op, args, kwargs, tensors, device)
+
+    def _has_row(self, facts: OperationFacts, device: torch.device) -> bool:
+        return device.type == "cuda" and (self._rows is None or facts.name in self._rows)
+
+    def _repeated(
+        self,
+        facts: OperationFacts,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tensors: list[Tensor],
+        device: torch.device,
+    ) -> Any:
+        """Return the outputs of an operation, from memory where it ran with the like before."""
+        has_row = self._has_row(facts, device)
         try:
-            key = (op, device, _graph_task() != _NO_GRAPH_TASK, _flags(), key_of(args))
+            in_backward = _graph_task() != _NO_GRAPH_TASK
+            key = (op, device, in_backward, _flags(), torch.get_default_dtype(), key_of(args))
             if kwargs:
-                key = (*key, *[(name, key_of(one)) for name, one in kwargs.items()])
+                named = [(name, key_of(kwargs[name])) for name in kwargs if name != "generator"]
+                key = (*key, *named)
             found = self._remembered.get(key)
         except TypeError:  # an argument that cannot be hashed
             return self._run(facts, op, args, kwargs, device, has_row)[0]
@@ -276,10 +303,13 @@ class Operations(TorchDispatchMode):
 
     def declare_scratch(self, op: Any, tensor: Tensor) -> None:
         """Tell of a tensor that lives inside an operation only."""
+        self.declare_bytes(op, tensor, [tensor.untyped_storage().nbytes()])
+
+    def declare_bytes(self, op: Any, tensor: Tensor, sizes: list[int]) -> None:
+        """Tell of memory that lives inside an operation only, where a tensor is."""
         claim = claim_of(tensor)
         if claim is not None:
-            effects = Effects(scratch=[tensor.untyped_storage().nbytes()])
-            self._tell(op, effects, claim.device)
+            self._tell(op, Effects(scratch=sizes), claim.device)
 
     # devices
 
@@ -339,7 +369,7 @@ class Operations(TorchDispatchMode):
         device = CPU if asked is None else self._meant(asked, self.recent)
         meta_kwargs = {**kwargs, "device": META}
         meta_kwargs.pop("pin_memory", None)
-        outputs = self._outputs_of_factory(facts, op, args, meta_kwargs, device)
+        outputs = self._repeated(facts, op, args, meta_kwargs, [], device)
         if device is META:
             claim_new(outputs, META)
             return outputs
@@ -359,28 +389,6 @@ class Operations(TorchDispatchMode):
                 claim.uniform = torch.tensor(number, dtype=one.dtype)
         return outputs
 
-    def _outputs_of_factory(
-        self,
-        facts: OperationFacts,
-        op: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        device: torch.device,
-    ) -> Any:
-        has_row = device.type == "cuda" and (self._rows is None or facts.name in self._rows)
-        try:
-            names = [(name, key_of(one)) for name, one in kwargs.items() if name != "generator"]
-            key = (op, device, _flags(), key_of(args), *names)
-            found = self._remembered.get(key)
-        except TypeError:
-            return self._run(facts, op, args, kwargs, device, has_row)[0]
-        if found is not None and found[1] is NO_EFFECTS:
-            return made(found[0], [])
-        outputs, effects = self._run(facts, op, args, kwargs, device, has_row)
-        with contextlib.suppress(NotDescribable):
-            self._remembered[key] = described(outputs, []), effects
-        return outputs
-
     # special operations
 
     def _learn(self, op: Any) -> OperationFacts:
@@ -394,7 +402,20 @@ class Operations(TorchDispatchMode):
             "_amp_foreach_non_finite_check_and_unscale_": self._unscale,
         }
         facts.special = own.get(facts.name) or self._shapes.special(facts.name)
+        if facts.name in ACCUMULATING:
+            facts.special = self._accumulated
         return facts
+
+    def _accumulated(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """In backward torch's formulas add to the zeros they have made (`FunctionsManual.cpp`).
+
+        They do so out of place where `areAnyTensorSubclassLike`, that is under any dispatch mode.
+        """
+        name = op._schema.name.rpartition("::")[2]
+        if _graph_task() == _NO_GRAPH_TASK or self.asked == name:
+            return NotImplemented
+        packet = getattr(torch.ops.aten, f"{name}_")
+        return self.operate(getattr(packet, op._overloadname), args, kwargs)
 
     def _scalar(self, op: Any, args: Any, kwargs: Any) -> Any:
         if not is_meta(args[0]):

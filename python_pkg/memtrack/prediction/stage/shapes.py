@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from memtrack.prediction.stage.operations import Operations
 
 Special = Callable[[Any, Any, Any], Any]
+_MASKS = (torch.bool, torch.uint8)
+_INDEX = 8
 UNKNOWN_SHARE = 0.5
 """The share of elements taken to be nonzero where nothing at all is known of a mask."""
 
@@ -34,9 +36,13 @@ class Shapes:
             "masked_select": self._masked_select,
             "index": self._index,
             "_unsafe_index": self._index,
+            "index_put": self._put,
+            "index_put_": self._put,
+            "_index_put_impl_": self._put,
             "_unique2": self._unique,
             "_unique": self._unique,
             "unique_dim": self._unique,
+            "unique_dim_consecutive": self._unique,
             "unique_consecutive": self._unique,
             "repeat_interleave": self._repeat,
             "bincount": self._bincount,
@@ -74,11 +80,11 @@ class Shapes:
     def _index(self, op: Any, args: Any, kwargs: Any) -> Any:
         """Masks among the indices become the rows they select; the rest is torch's own."""
         indices = args[1]
-        if not any(one is not None and one.dtype in (torch.bool, torch.uint8) for one in indices):
+        if not any(one is not None and one.dtype in _MASKS for one in indices):
             return NotImplemented
         expanded: list[Any] = []
         for one in indices:
-            if one is None or one.dtype not in (torch.bool, torch.uint8):
+            if one is None or one.dtype not in _MASKS:
                 expanded.append(one)
                 continue
             rows = self._nonzero(torch.ops.aten.nonzero.default, (one,), {})
@@ -86,20 +92,52 @@ class Shapes:
             expanded.extend(rows.unbind(1))
         return self._operations.operate(op, (args[0], expanded), kwargs)
 
+    def _put(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """Masks among the indices: their rows, and the sorting of them where values are added.
+
+        One value put where a mask is true is filled in without either (`canDispatchToMaskedFill`).
+        """
+        masks = [one for one in args[1] if one is not None and one.dtype in _MASKS]
+        accumulates = bool(args[3]) if len(args) > 3 else bool(kwargs.get("accumulate"))
+        if not masks or (args[2].numel() == 1 and not accumulates):
+            return NotImplemented
+        count = sum(self._count(self._own(one, "index_put"), "index_put") for one in masks)
+        rows = count * sum(one.dim() for one in masks)
+        sizes = [rows] if not accumulates else [max(rows, count * 6)]
+        self._operations.declare_bytes(op, masks[0], [_INDEX * size for size in sizes])
+        return NotImplemented
+
     def _unique(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """Storages of as many values as there are, whatever turns out to be different (`Unique.cu`)."""
         source = self._own(args[0], "unique")
         if value_of(source) is not None:
             return self._outputs(op, (source, *args[1:]), kwargs, source)
+        given = _arguments(op, args, kwargs)
+        dim = given.get("dim")
+        whole = source.numel()
+        most = whole if dim is None else source.shape[dim]
         claim = claim_of(source)
-        bound = claim.bound if claim is not None else None
-        if op._schema.name == "aten::unique_dim" or bound is None:
-            raise refused("torch.unique", text("the values that decide its shape are not known"))
-        count = min(bound, source.numel())
-        self._assumptions.add("torch.unique", text("{count} different values", count=count))
-        inverse = self._new(tuple(source.shape), torch.int64, source)
-        counts = self._new((count,), torch.int64, source)
-        values = self._new((count,), source.dtype, source)
-        return (values, inverse, counts)[: len(op._schema.returns)]
+        bound = claim.bound if claim is not None and dim is None else None
+        count = most if bound is None else min(bound, whole)
+        self._assumptions.add(
+            "torch.unique", text("{count} different values of {all}", count=count, all=most)
+        )
+        inverted, counted = bool(given.get("return_inverse")), bool(given.get("return_counts"))
+        if "consecutive" not in op._schema.name:
+            orders = 3 * _INDEX * most if inverted or dim is not None else 0
+            self._operations.declare_bytes(op, source, [whole * source.element_size(), orders])
+        shape = list(source.shape) if dim is not None else [count]
+        shape[0 if dim is None else dim] = count
+        values = self._new(tuple(source.shape), source.dtype, source).resize_(shape)
+        inverse = tuple(source.shape) if dim is None else (most,)
+        outputs = (
+            values,
+            self._new(inverse if inverted else (0,), torch.int64, source),
+            self._new((most if counted else 0,), torch.int64, source),
+        )
+        if counted:
+            outputs[2].resize_((count,))
+        return outputs[: len(op._schema.returns)]
 
     def _repeat(self, op: Any, args: Any, kwargs: Any) -> Any:
         if op._overloadname != "Tensor":
@@ -176,3 +214,11 @@ class Shapes:
         set_claim(made, claim)
         remember(made, claim, real)
         return made
+
+
+def _arguments(op: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Return all arguments by name, defaults included."""
+    return {
+        one.name: args[place] if place < len(args) else kwargs.get(one.name, one.default_value)
+        for place, one in enumerate(op._schema.arguments)
+    }

@@ -88,3 +88,12 @@ def test_remembered_outputs_are_those_of_torch_on_meta(monkeypatch):
         slow = shapes(program, monkeypatch, remembers=False)
         assert shapes(program, monkeypatch, remembers=True) == slow
         assert len(slow) > 40
+
+
+def test_remembered_outputs_follow_the_default_dtype():
+    with Stage(GPU, KERNELS):
+        whole = torch.ones(3, dtype=torch.int64, device="cuda")
+        for dtype in (torch.float32, torch.float64, torch.float16):
+            torch.set_default_dtype(dtype)
+            assert torch.zeros(3, device="cuda").dtype is dtype
+            assert (whole / 2).dtype is whole.mul(1.5).dtype is dtype

@@ -139,9 +139,22 @@ def test_half_of_a_mask_nothing_is_known_of_is_taken(stage):
 
 
 def test_what_cannot_be_assumed_is_refused_with_its_line(stage):
+    times = (torch.randn(LARGE, device="cuda") * 9).long()
+    with pytest.raises(PredictionError, match=r"repeat_interleave at test_values.py:\d+"):
+        torch.repeat_interleave(times)
+
+
+def test_unique_takes_all_values_for_different_and_keeps_their_storage(stage):
     values = (torch.randn(LARGE, device="cuda") * 9).long()
-    with pytest.raises(PredictionError, match=r"torch.unique at test_values.py:\d+"):
-        torch.unique(values)
+    different, inverse, counts = torch.unique(values, return_inverse=True, return_counts=True)
+    assert different.shape == counts.shape == (LARGE,)
+    assert inverse.shape == values.shape
+    assert f"{LARGE} different values of {LARGE}" in str(stage.assumptions[-1].assumed)
+    rows = torch.randn(300, 400, device="cuda").unique(dim=0)
+    assert rows.shape == (300, 400)
+    chosen = torch.randn(LARGE, 8, device="cuda").argmax(-1).unique()
+    assert chosen.shape == (8,)
+    assert chosen.untyped_storage().nbytes() == LARGE * 8
 
 
 def test_or_with_true_and_and_with_false_are_known(stage):
