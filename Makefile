@@ -137,7 +137,7 @@ tools:
 
 venv: tools
 	@$(STEP) environment --key "torch=$(MEMTRACK_TORCH)" \
-	  --on requirements/dev.txt requirements/torch.txt scripts/make_venv.sh --makes $(VENV_PYTHON) -- \
+	  --on requirements/dev.txt requirements/torch.txt requirements/dev-torch.txt scripts/make_venv.sh --makes $(VENV_PYTHON) -- \
 	  scripts/make_venv.sh $(VENV) "$(PYTHON)" requirements/dev.txt "$(MEMTRACK_TORCH)"
 
 node: tools

@@ -36,4 +36,6 @@ else
   if [ -n "$torch" ]; then wanted=("$torch"); else wanted=(--requirement requirements/torch.txt); fi
   "${pip[@]}" install --constraint "$requirements" "${wanted[@]}" || stop "${wanted[*]} could not be installed."
 fi
+users=${requirements%.txt}-torch.txt
+if [ -f "$users" ]; then "${pip[@]}" install --no-deps --requirement "$users"; fi
 "$inner" -c 'import torch; print("torch", torch.__version__, torch.__file__)'

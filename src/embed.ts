@@ -1,9 +1,11 @@
-// The module that RequireJS loads where there is no JupyterLab: VS Code, Voila, Colab, nbclassic.
+// The module that RequireJS loads where there is no JupyterLab: VS Code, Voila, Colab, nbclassic. A
+// report that was exported as one HTML file has it inside.
 import { embeddedServices } from './widgets/embedded';
 import { planWidgets } from './widgets/plan';
 import { reportWidgets } from './widgets/report';
 
 export { PACKAGE_NAME, PACKAGE_VERSION } from './base/version';
+export { showReport } from './widgets/standalone';
 
 const services = embeddedServices();
 

@@ -24,7 +24,7 @@ from memtrack.errors import (
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from memtrack.api import Recording, advise, explain, open, track  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.api import Recording, advise, explain, export, open, track  # noqa: A004 - the name users read: memtrack.open
     from memtrack.planning import plan, plan_kv, plan_loading
     from memtrack.predicting import Prediction, largest_batch, predict
     from memtrack.scripts.hooks import install, uninstall
@@ -45,6 +45,7 @@ __all__ = [
     "_jupyter_server_extension_points",
     "advise",
     "explain",
+    "export",
     "install",
     "largest_batch",
     "load_ipython_extension",
@@ -58,7 +59,7 @@ __all__ = [
     "unload_ipython_extension",
 ]
 
-_LAZY = ("Recording", "advise", "explain", "open", "track")
+_LAZY = ("Recording", "advise", "explain", "export", "open", "track")
 _LAZY_PLANNING = ("plan", "plan_kv", "plan_loading")
 _LAZY_PREDICTING = ("Prediction", "largest_batch", "predict")
 _LAZY_SCRIPTS = ("install", "uninstall")

@@ -20,7 +20,9 @@ from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
 from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
+from memtrack.exports import export as export_data
 from memtrack.exports import write_snapshot
+from memtrack.exports.tables import table_of
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.readers import open_recording
 from memtrack.recording import RecordingData, save_recording
@@ -32,6 +34,8 @@ from memtrack.reports.summary import Summary, summarise
 from memtrack.units import format_bytes
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from memtrack.capture import Recorder
     from memtrack.diagnosis.case import Case
     from memtrack.reports.advice import Remedies
@@ -166,6 +170,24 @@ class Recording:
         if Path(path).name in ("", ".."):
             raise UsageError(text("A snapshot needs the name of a file to be written to."))
         return write_snapshot(self.data, path)
+
+    def export(
+        self, path: str | os.PathLike[str], *, table: str = "", force: bool = False
+    ) -> Path:
+        """Write the run in the format of the ending of `path` and return the path.
+
+        `.html` is the interactive report in one file, `.csv` and `.parquet` the table called `table`
+        (`layers`, `ledger`, `timeline` or `events`), `.json` everything. A file that is there is only
+        written over with `force`. Raises UsageError and UnavailableError, in one line each.
+        """
+        return export_data(self.data, path, table=table, force=force)
+
+    def to_pandas(self, table: str = "layers") -> pd.DataFrame:
+        """Return `layers`, `ledger`, `timeline` or `events` as a DataFrame, of all devices.
+
+        Raises UnavailableError where pandas is not installed.
+        """
+        return table_of(self.data, table).to_pandas()
 
     def _view(self) -> View:
         views = self.report().views
@@ -352,6 +374,16 @@ def open(  # noqa: A001 - users read memtrack.open
 
         return opened(data, presentation)
     return Recording(data, presentation)
+
+
+def export(
+    recording: Recording, path: str | os.PathLike[str], *, table: str = "", force: bool = False
+) -> Path:
+    """Write a recording in the format of the ending of `path`, as `Recording.export` does."""
+    if not isinstance(getattr(recording, "data", None), RecordingData):
+        kind = type(recording).__name__
+        raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
+    return recording.export(path, table=table, force=force)
 
 
 def explain(

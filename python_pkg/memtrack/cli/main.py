@@ -103,6 +103,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     from memtrack.cli import (
         advise_file,
         explain_file,
+        export_file,
         open_file,
         plan_words,
         predict_build,
@@ -116,6 +117,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     open_file.add_arguments(commands, language)
     summary_file.add_arguments(commands, language)
     explain_file.add_arguments(commands, language)
+    export_file.add_arguments(commands, language)
     advise_file.add_arguments(commands, language)
     plan_words.add_arguments(commands, language)
     predict_build.add_arguments(commands, language)
@@ -124,6 +126,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
         "open": open_file.run,
         "summary": summary_file.run,
         "explain": explain_file.run,
+        "export": export_file.run,
         "advise": advise_file.run,
         "plan": plan_words.run,
         "predict": predict_build.run,

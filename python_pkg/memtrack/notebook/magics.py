@@ -35,6 +35,7 @@ from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
 from memtrack.i18n import preferred_language, text
 from memtrack.notebook.advice import parse_advise, progress_line
+from memtrack.notebook.exporting import parse_export
 from memtrack.notebook.failures import Failures
 from memtrack.notebook.giveback import free, show_who
 from memtrack.notebook.gpus import show_gpus
@@ -93,6 +94,7 @@ class MemtrackMagics(Magics):
             "mark": self._mark,
             "summary": self._summary,
             "open": self._open,
+            "export": self._export,
             "who": self._who,
             "free": self._free,
             "gpu": self._gpu,
@@ -274,6 +276,11 @@ class MemtrackMagics(Magics):
         recording = open_recording(path, self._presentation())
         self._opened = None if self._is_running() else recording
         return recording
+
+    def _export(self, argument: str) -> None:
+        wanted = parse_export(argument)
+        path = self._latest().export(wanted.path, table=wanted.table, force=wanted.force)
+        say(self._shell, text("Wrote {path}.", path=path), self._language())
 
     def _is_running(self) -> bool:
         return self._watch is not None and self._watch.running

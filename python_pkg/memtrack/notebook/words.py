@@ -68,6 +68,11 @@ SUB_COMMANDS = {
             text("whether a training step fits a GPU, without a GPU"),
         ),
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
+        SubCommand(
+            "export",
+            "[FILE] [--table NAME] [--force]",
+            text("the latest run as .html, .csv, .parquet, .json"),
+        ),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
         SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),
         SubCommand("gpu", "", text("what is on the GPUs here, and whose it is")),

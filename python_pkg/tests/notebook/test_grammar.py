@@ -3,6 +3,7 @@
 import pytest
 
 from memtrack.errors import UsageError
+from memtrack.notebook.exporting import Wanted, parse_export
 from memtrack.notebook.grammar import (
     Command,
     ShowLatest,
@@ -122,3 +123,30 @@ def test_sub_command_over_a_cell_is_told_where_it_belongs():
 )
 def test_words_end_outside_brackets_and_quotes(line, words):
     assert split_words(line) == words
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("run.html", Wanted("run.html")),
+        ("'my run.csv' --table events", Wanted("my run.csv", "events")),
+        ("--table=ledger run.csv --force", Wanted("run.csv", "ledger", force=True)),
+    ],
+)
+def test_export_takes_a_file_a_table_and_force(line, wanted):
+    assert parse_export(line) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "Something is missing: %memtrack export FILE [--table NAME] [--force]"),
+        ("run.csv --table", "Something is missing"),
+        ("a.csv b.csv", "'b.csv' is one word too many."),
+        ("a.csv --tabel x", "There is no option '--tabel'. Did you mean '--table'?"),
+    ],
+)
+def test_wrong_words_after_export_are_one_sentence(line, words):
+    with pytest.raises(UsageError) as caught:
+        parse_export(line)
+    assert words in str(caught.value)
