@@ -210,7 +210,9 @@ class Observer:
             self.phases.next_step()
         self.phases.enter_forward(torch.is_grad_enabled(), layer)
         if has_parameters:  # a loss or a metric is part of the pass before it
-            self.facts.saw_batch(layer, (*named_tensors_in(args, ""), *named_tensors_in(kwargs, "")))
+            self.facts.saw_batch(
+                layer, (*named_tensors_in(args, ""), *named_tensors_in(kwargs, ""))
+            )
             self._watch(self.passes.begin(layer, module.training, args, kwargs))
             if self._watching:
                 self.notice_model(layer)

@@ -23,11 +23,12 @@ def answer_lines(report: Report, view: View, language: str, width: int) -> list[
     """Return the tables of a view, an empty line before each."""
     lines = []
     for table in answer_tables(report, view):
-        lines += ["", *_table(table, language, width)]
+        lines += ["", *table_lines(table, language, width)]
     return lines
 
 
-def _table(table: AnswerTable, language: str, width: int) -> list[str]:
+def table_lines(table: AnswerTable, language: str, width: int) -> list[str]:
+    """Return a table with its title above and its notes below, within `width` columns."""
     rows = [[plain(cell.render(language)) for cell in row] for row in (table.head, *table.rows)]
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     figures = sum(widths[1:]) + len(_GAP) * (len(widths) - 1) + len(_INDENT)
