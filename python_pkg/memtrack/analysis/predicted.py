@@ -63,6 +63,10 @@ class Predicted:
     """How many steps were run."""
     named: bool = True
     """Whether the GPU was named, rather than its size given, or nothing."""
+    kernels: str = ""
+    """The GPU whose kernels were assumed; that of `gpu` where they are modelled."""
+    unmodelled: Sequence[str] = ()
+    """Operations whose kernels are not modelled, the most uncertain first."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON, as kept in the recording's facts."""
@@ -89,6 +93,8 @@ def predicted_of(data: RecordingData) -> Predicted | None:
             shortage=None if shortage is None else Shortage(**shortage),
             calls=int(told["calls"]),
             named=bool(told.get("named", True)),
+            kernels=str(told.get("kernels", told["gpu"])),
+            unmodelled=[str(name) for name in told.get("unmodelled", ())],
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from memtrack.errors import UsageError
 from memtrack.i18n import text
-from memtrack.planners.gpus import GPUS, find_gpu
+from memtrack.planners.gpus import GPUS, find_gpu, known_gpu
 from memtrack.remedies.budget import parse_budget
+from memtrack.units import MIB
+
+_DIGITS_OF_MODELS = 4
+"""A number alone of so many is a model, as in 4090: nobody means as many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +23,42 @@ class Capacity:
 
 
 def capacity_of(words: str | int) -> Capacity:
-    """Return the device that a name, a size such as `24GiB`, or a number of bytes stands for."""
-    if isinstance(words, int):
-        if words <= 0:
-            raise UsageError(text("'{word}' is not a size.", word=words))
-        return Capacity("", words)
-    try:
-        return Capacity("", parse_budget(words))
-    except UsageError:
-        found = find_gpu(words)
+    """Return the device that a name, a size such as `24GiB`, or a number of bytes stands for.
+
+    A name of the table comes first: `4090` is a GPU, not as many bytes.
+
+    >>> capacity_of("24 GB"), capacity_of("4090").name
+    (Capacity(name='', usable=25769803776), 'NVIDIA GeForce RTX 4090')
+    """
+    if isinstance(words, int) and not isinstance(words, bool):
+        return _sized(words, words)
+    if not isinstance(words, str):
+        raise UsageError(text("'{word}' is not a size.", word=repr(words)))
+    found = known_gpu(words)
+    if found is not None:
         return Capacity(found.name, found.usable)
+    try:
+        size = parse_budget(words)
+    except UsageError:
+        size = 0
+    if not size or _ends_a_model(words):
+        find_gpu(words)  # It says which names are near.
+    return _sized(size, words)
 
 
 def known_capacities() -> list[Capacity]:
     """Return the GPUs of the table, for a reader to choose from."""
     return [Capacity(gpu.name, gpu.usable) for gpu in GPUS]
+
+
+def _ends_a_model(words: str) -> bool:
+    return words.strip().isdigit() and len(words.strip()) == _DIGITS_OF_MODELS
+
+
+def _sized(size: int, words: str | int) -> Capacity:
+    if size <= 0:
+        raise UsageError(text("'{word}' is not a size.", word=words))
+    if size < MIB:
+        hint = text("For gibibytes write {word}GiB.", word=words)
+        raise UsageError(text("{word} bytes are no GPU's memory.", word=size), hint)
+    return Capacity("", size)

@@ -1,88 +1,132 @@
-"""Common GPUs by name: how many bytes CUDA says they have, and what kernels choose by.
-
-Dated 2026-11. `usable` is the total that the CUDA driver tells a process, which lies below the size on
-the box (ECC and the driver keep some): as printed in PyTorch's own messages, *GPU 0 has a total
-capacity of 79.25 GiB*. It differs by some MiB between drivers and boards. Capabilities and counts of
-multiprocessors are those of NVIDIA's *CUDA GPUs* page and architecture white papers.
-"""
+"""A GPU by the name people write: `4090`, `RTX 4090 Laptop`, `A100-80G`, `h100 sxm`, or the driver's own."""
 
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
-from dataclasses import dataclass
 
 from memtrack.errors import UsageError
 from memtrack.i18n import text
+from memtrack.planners.gputable import DATED, GPUS, METAL, KnownGpu
 from memtrack.units import GIB
 
+__all__ = ["DATED", "GPUS", "KnownGpu", "find_gpu", "known_gpu", "short_name"]
 
-@dataclass(frozen=True, slots=True)
-class KnownGpu:
-    """A GPU of the table; sizes in bytes."""
-
-    name: str
-    total: int
-    capability: tuple[int, int]
-    multiprocessors: int
-
-    @property
-    def usable(self) -> int:
-        """What a process alone on it may use, its CUDA context included."""
-        return self.total
-
-
-def _gpu(name: str, total_gib: float, capability: tuple[int, int], count: int) -> KnownGpu:
-    return KnownGpu(name, round(total_gib * GIB), capability, count)
-
-
-GPUS = (
-    _gpu("NVIDIA B200", 178.35, (10, 0), 148),
-    _gpu("NVIDIA H200", 139.80, (9, 0), 132),
-    _gpu("NVIDIA H100 80GB", 79.11, (9, 0), 132),
-    _gpu("NVIDIA A100 80GB", 79.25, (8, 0), 108),
-    _gpu("NVIDIA A100 40GB", 39.39, (8, 0), 108),
-    _gpu("NVIDIA RTX A6000", 47.53, (8, 6), 84),
-    _gpu("NVIDIA L40S", 44.39, (8, 9), 142),
-    _gpu("NVIDIA A10G", 22.06, (8, 6), 80),
-    _gpu("NVIDIA L4", 22.05, (8, 9), 58),
-    _gpu("NVIDIA V100 32GB", 31.73, (7, 0), 80),
-    _gpu("NVIDIA V100 16GB", 15.77, (7, 0), 80),
-    _gpu("NVIDIA T4", 14.57, (7, 5), 40),
-    _gpu("NVIDIA P100 16GB", 15.89, (6, 0), 56),
-    _gpu("NVIDIA GeForce RTX 5090", 31.36, (12, 0), 170),
-    _gpu("NVIDIA GeForce RTX 4090", 23.65, (8, 9), 128),
-    _gpu("NVIDIA GeForce RTX 4080", 15.70, (8, 9), 76),
-    _gpu("NVIDIA GeForce RTX 3090", 23.69, (8, 6), 82),
-    _gpu("NVIDIA GeForce RTX 3080 10GB", 9.78, (8, 6), 68),
-    _gpu("NVIDIA GeForce RTX 3060 12GB", 11.76, (8, 6), 28),
-    _gpu("NVIDIA GeForce RTX 2080 Ti", 10.75, (7, 5), 68),
+_NOISE = (
+    r"\b(nvidia|geforce|tesla|amd|radeon|instinct|gpu|sxm\d?|hbm\d?e?|pcie|oam|generation"
+    r"|workstation|server|edition|(with )?max q design)\b"
 )
+"""Words of drivers and shops that tell no two GPUs of the table apart."""
+_PIECES = (
+    (r"[-_/(),]", " "),
+    (_NOISE, " "),
+    (r"(\d+)\s*g(?:i?b)?\b", r"\1gb"),
+    (r"\b(rtx|gtx|rx)(?=\d)", r"\1 "),
+    (r"\b(rtx )?(a\d{4})\b", r"rtx \2"),
+    (r"(\d{4})(?=(?:ti|super|xtx|xt)\b|tisuper\b)", r"\1 "),
+    (r"\btisuper\b", "ti super"),
+    (r"\b(mobile|notebook|max q)\b", "laptop"),
+)
+_SIZE = re.compile(r"(\d+)(?:gb)?")
+_APPLE = re.compile(r"(?:apple )?(m\d(?: (?:pro|max|ultra))?)(?: (\d+) ?g(?:i?b)?)?")
+_LARGE_MAC = 36 * GIB
+_NEAREST = 3
+_SIZE_APART = 0.15
+"""A size on the box and what a driver tells differ by no more; cards of one name differ by more."""
 
 
 def find_gpu(name: str) -> KnownGpu:
-    """Return the GPU of this name; case, `NVIDIA` and dashes do not matter. UsageError names the closest.
+    """Return the GPU of this name; UsageError names the nearest ones.
 
-    >>> find_gpu("a100-80gb").name, find_gpu("RTX 4090").name
+    Case, dashes, `NVIDIA`, `SXM` and the like do not matter. Where several have all the words, the
+    one with the fewest others is meant, of those alike the first of the table.
+
+    >>> find_gpu("a100-80g").name, find_gpu("4090").name
     ('NVIDIA A100 80GB', 'NVIDIA GeForce RTX 4090')
+    >>> find_gpu("rtx 4090 laptop").name
+    'NVIDIA GeForce RTX 4090 Laptop'
     """
-    wanted = _words(name)
-    joined = "".join(name.lower().split())
-    by_words = [gpu for gpu in GPUS if wanted and wanted <= _words(gpu.name)]
-    by_letters = [
-        gpu for gpu in GPUS if len(joined) > 2 and joined in "".join(gpu.name.lower().split())
-    ]
-    if by_words or by_letters:
-        return (by_words or by_letters)[0]
-    names = [gpu.name.removeprefix("NVIDIA ").removeprefix("GeForce ") for gpu in GPUS]
-    close = difflib.get_close_matches(name.upper(), [one.upper() for one in names], 1, 0.4)
-    hint = text(
-        "Did you mean '{word}'? A size such as 24GiB will do too.", word=(close or names)[0]
+    found = known_gpu(name)
+    if found is not None:
+        return found
+    nearest = ", ".join(_nearest(name))
+    raise UsageError(
+        text("There is no GPU '{name}' in the table of {dated}.", name=name, dated=DATED),
+        text("The nearest: {names}. A size such as 24GiB will do too.", names=nearest),
     )
-    raise UsageError(text("There is no GPU '{name}' in the table.", name=name), hint)
+
+
+def known_gpu(name: str) -> KnownGpu | None:
+    """Return the GPU of this name, None where the table has none."""
+    apple = _apple(name)
+    if apple is not None:
+        return apple
+    wanted = _words(name)
+    if not any(re.search(r"\d\d|[a-z]\d|titan", word) for word in _models(wanted)):
+        return None
+    fitting = [gpu for gpu in GPUS if _has(gpu, wanted)]
+    return min(fitting, key=lambda gpu: len(_models(_words(gpu.name) - wanted)), default=None)
+
+
+def short_name(name: str) -> str:
+    """Return a name as people say it, without its maker."""
+    return re.sub(r"^(NVIDIA |AMD )?(GeForce |Instinct |Radeon )?", "", name)
+
+
+def _has(gpu: KnownGpu, wanted: frozenset[str]) -> bool:
+    """Tell whether a GPU has all these words; a size is had where its memory is as large."""
+    words = _words(gpu.name)
+    return all(word in words or (_is_size(word) and _is_large(gpu, word)) for word in wanted)
+
+
+def _models(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in words if not _is_size(word))
+
+
+def _is_size(word: str) -> bool:
+    match = _SIZE.fullmatch(word)
+    return match is not None and (word.endswith("gb") or len(match[1]) < 4)
+
+
+def _is_large(gpu: KnownGpu, word: str) -> bool:
+    size = int(word.removesuffix("gb")) * GIB
+    return abs(gpu.total - size) <= _SIZE_APART * size
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return the words of a name, numbers apart from what is joined to them by a space only."""
-    plain = re.sub(r"[-_/]|(?i:nvidia|geforce|tesla|sxm\d?|pcie)", " ", name.lower())
-    return frozenset(re.sub(r"(\d+)\s*g(?:i?b)?\b", r"\1gb", plain).split())
+    """Return the words of a name that tell it from others."""
+    plain = name.lower()
+    for pattern, instead in _PIECES:
+        plain = re.sub(pattern, instead, plain)
+    return frozenset(plain.split())
+
+
+def _nearest(name: str) -> list[str]:
+    """Return the short names of the table that are most like a name that is not there."""
+    wanted = "".join(sorted(_words(name), key=name.lower().find))
+
+    def likeness(short: str) -> float:
+        letters = "".join(short.lower().split())
+        # A number alone is compared with the model's number alone.
+        forms = (letters, re.sub(r"^(rtx|gtx|rx)", "", letters))
+        return max(difflib.SequenceMatcher(None, wanted, form).ratio() for form in forms)
+
+    names = [short_name(gpu.name) for gpu in GPUS]
+    return heapq.nlargest(_NEAREST, names, key=likeness)
+
+
+def _apple(name: str) -> KnownGpu | None:
+    """Return one of Apple's chips with the memory that Metal recommends of the computer's."""
+    match = _APPLE.fullmatch(" ".join(name.lower().replace("-", " ").split()))
+    if match is None:
+        return None
+    chip = " ".join(word.capitalize() for word in match[1].split())
+    if match[2] is None:
+        raise UsageError(
+            text("The GPU of {name} shares the computer's memory.", name=f"Apple {chip}"),
+            text("Say how much there is: '{name}'.", name=f"{chip} 32GB"),
+        )
+    size = int(match[2]) * GIB
+    share = size * 2 // 3 if size < _LARGE_MAC else size * 3 // 4
+    return KnownGpu(f"Apple {chip} {match[2]}GB", share, (0, 0), 0, METAL)

@@ -42,8 +42,13 @@ class PredictedBlocks(Blocks):
         self._books: dict[int, Book] = {}
         self._segments = builder["segments"]
         self._kept: set[tuple[int, Hashable]] = set()
-        self.uncertain = 0
+        self.unmodelled: dict[str, int] = {}
+        """Operations whose kernels are not modelled, with the most bytes by which one may differ."""
+
+    @property
+    def uncertain(self) -> int:
         """The most bytes by which kernels that are not modelled may differ, of one operation."""
+        return max(self.unmodelled.values(), default=0)
 
     def sight(self, tensor: torch.Tensor, layer: int = -1, call: int = -1, stack: int = -1) -> int:
         """Return the allocation of a tensor's storage, watching it from now on.
@@ -89,7 +94,7 @@ class PredictedBlocks(Blocks):
         return self._books[self.device_row(device)]
 
     def declare(
-        self, effects: Effects, device: torch.device, layer: int, call: int, stack: int
+        self, name: str, effects: Effects, device: torch.device, layer: int, call: int, stack: int
     ) -> None:
         """Write down what an operation needed besides its outputs: come and gone, or kept."""
         row, place = self.device_row(device), (layer, call, stack)
@@ -103,7 +108,8 @@ class PredictedBlocks(Blocks):
                 self._release(self._block(row, size, 0, *place, _TEMPORARY, -1), row, size)
         for allocation, size in zip(reversed(together), reversed(effects.scratch), strict=True):
             self._release(allocation, row, size)
-        self.uncertain = max(self.uncertain, effects.uncertain)
+        if effects.uncertain:
+            self.unmodelled[name] = max(self.unmodelled.get(name, 0), effects.uncertain)
 
     def segment_changed(self, device: int, kind: EventKind, address: int, size: int) -> int:
         """Write down that the allocator took memory of the device or gave it back; return the event."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,32 +15,17 @@ from memtrack.analysis.totals import allocated
 from memtrack.capture.recorder import aside
 from memtrack.errors import UsageError
 from memtrack.i18n import text
-from memtrack.planners.capacity import capacity_of
-from memtrack.planners.gpus import find_gpu
 from memtrack.prediction.kernels.table import CudaKernels
 from memtrack.prediction.overheads import context_bytes, process_bytes
 from memtrack.prediction.record import StagedRecorder
 from memtrack.prediction.stage.stage import Stage
+from memtrack.prediction.target import Target, target_of
 from memtrack.prediction.verdict import verdict_of
 from memtrack.recording import RecordingData
 
 Build = Callable[[], Callable[[], Any]]
 Progress = Callable[[int, int], None]
 MOST_STEPS = 1000
-DEFAULT_GPU = "A100 80GB"
-"""Whose kernels are assumed where no GPU is named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The GPU a program is predicted for; `capacity` is -1 where nothing is to be fitted into."""
-
-    name: str
-    total: int
-    capability: tuple[int, int]
-    multiprocessors: int
-    capacity: int
-    named: bool = True
 
 
 def predict(
@@ -56,7 +41,7 @@ def predict(
 ) -> RecordingData:
     """Return the recording of `build()` and `steps` calls of what it returns, without a GPU.
 
-    `gpu` is a name of `planners/gpus.py` or a size; `capacity` a size that wins over the GPU's own.
+    `gpu` and `capacity` are as `target_of` takes them.
     `progress(done, count)` is told as building and each step end. What the program raises, it raises.
     """
     count = _checked(build, steps, device)
@@ -66,34 +51,16 @@ def predict(
         raise UsageError(
             text("Only PyTorch's own allocator is modelled, not {name}.", name=settings.backend)
         )
-    recorder = StagedRecorder(settings, target.name, label=_label_of(build), names=names)
+    recorder = StagedRecorder(settings, target.shown, label=_label_of(build), names=names)
     tell = progress or _silent
     with aside(), Stage(target, CudaKernels()) as stage:
         _run(build, count, stage, recorder, torch.device(device), tell)
         assumptions = [assumed(a.operation, a.site, a.assumed) for a in stage.assumptions]
-        uncertain = recorder.blocks.uncertain
+        unmodelled = recorder.blocks.unmodelled
         low, high = context_bytes(target)
         extra = {"allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": allocator_conf or ""}}
         data = recorder.predicted(target.total, (low + high) // 2, extra)
-    return _with_facts(data, target, settings, assumptions, uncertain, count)
-
-
-def target_of(gpu: str | int | None, capacity: int | str | None) -> Target:
-    """Return the GPU to predict for; UsageError names the closest for a name that is not known."""
-    known = find_gpu(DEFAULT_GPU)
-    room = -1
-    name = ""
-    if gpu is not None:
-        asked = capacity_of(gpu)
-        room = asked.usable
-        if asked.name:
-            known, name = find_gpu(asked.name), asked.name
-    if capacity is not None:
-        room = capacity_of(capacity).usable
-    total = room if room > 0 else known.total
-    return Target(
-        name or known.name, total, known.capability, known.multiprocessors, room, bool(name)
-    )
+    return _with_facts(data, target, settings, assumptions, unmodelled, count)
 
 
 def _run(
@@ -131,7 +98,7 @@ def _with_facts(
     target: Target,
     settings: Settings,
     assumptions: list[Assumed],
-    uncertain: int,
+    unmodelled: dict[str, int],
     calls: int,
 ) -> RecordingData:
     """Return the recording with what the prediction says besides."""
@@ -140,6 +107,7 @@ def _with_facts(
     )
     reserved = recorded_reserved(data, row)
     held = 0 if reserved is None else int(reserved.max())
+    uncertain = max(unmodelled.values(), default=0)
     context = context_bytes(target)
     low, high = process_bytes(target, held, uncertain, _sizes_assumed(assumptions))
     verdict, shortage = UNASKED, None
@@ -159,6 +127,8 @@ def _with_facts(
         shortage=shortage,
         calls=calls,
         named=target.named,
+        kernels=target.kernels,
+        unmodelled=sorted(unmodelled, key=lambda name: -unmodelled[name]),
     )
     extra = {**data.facts.extra, KEY: told.to_json()}
     return replace(data, facts=replace(data.facts, extra=extra))

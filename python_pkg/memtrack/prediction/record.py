@@ -50,12 +50,12 @@ class StagedObserver(Observer):
         blocks: Callable[[RecordingBuilder, Any], PredictedBlocks],
     ) -> None:
         super().__init__(names, True, None, blocks)
-        self._declared: list[tuple[Effects, torch.device]] = []
+        self._declared: list[tuple[str, Effects, torch.device]] = []
 
     def declare(self, op: Any, effects: Effects, device: torch.device) -> None:
         """Take what an operation needs besides its outputs, to be written down behind them."""
         if device.type == "cuda":
-            self._declared.append((effects, device))
+            self._declared.append((_name_of(op), effects, device))
 
     def after_operation(self, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
         """An operation has run: count what it made, then what came and went inside it."""
@@ -64,8 +64,13 @@ class StagedObserver(Observer):
             declared, self._declared = self._declared, []
             call = self._op_call
             layer, stack = self.calls.layer_of(call), self.stacks.read()
-            for effects, device in declared:
-                self.blocks.declare(effects, device, layer, call, stack)
+            for name, effects, device in declared:
+                self.blocks.declare(name, effects, device, layer, call, stack)
+
+
+def _name_of(op: Any) -> str:
+    """Return an operation as people know it: `cudnn_convolution` of `aten.cudnn_convolution.default`."""
+    return str(op).removeprefix("aten.").partition(".")[0]
 
 
 class StagedRecorder(Recorder):

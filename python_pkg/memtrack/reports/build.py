@@ -19,6 +19,7 @@ from memtrack.reports.lines import grouped_lines, line_levels, line_report
 from memtrack.reports.notices import notice_sentences
 from memtrack.reports.predictions import (
     assumption_sentences,
+    gpu_sentences,
     predicted_details,
     predicted_headline,
 )
@@ -57,7 +58,8 @@ def build_report(
         started=facts.started,
         versions=facts.versions,
         steps=data.steps_run,
-        step_ns=step_ns(data),
+        # How long a prediction took says nothing of the step on a GPU.
+        step_ns=None if facts.evidence == "predicted" else step_ns(data),
         notices=[*notice_sentences(facts.notices), *_assumptions(data)],
         layers=_layer_tree(data),
         phases=PhaseBands({name: data.phases[name] for name in _PHASE_COLUMNS}),
@@ -120,7 +122,7 @@ def _prediction_of(analysis: DeviceAnalysis) -> Predicted | None:
 
 def _assumptions(data: RecordingData) -> list[Text]:
     told = predicted_of(data)
-    return [] if told is None else assumption_sentences(told)
+    return [] if told is None else [*gpu_sentences(told), *assumption_sentences(told)]
 
 
 def _groups_of(data: RecordingData, device: int) -> list[str]:

@@ -17,7 +17,7 @@ from memtrack.reports.cells import plain, shortened
 from memtrack.reports.colours import colour_of
 from memtrack.reports.layerhtml import layer_rows
 from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
-from memtrack.reports.status import device_line, run_line, state_sentences
+from memtrack.reports.status import device_line, headed_device_line, run_line, state_sentences
 from memtrack.reports.svg import stacked, timeline_svg
 from memtrack.reports.words import part_name
 from memtrack.units import format_bytes, format_percent
@@ -51,7 +51,7 @@ def _whole_view(report: Report, view: View, language: str, rows: int) -> list[st
         *_list(view.details[:MOST_SENTENCES], language),
         *_list([finding.sentence for finding in view.growth[:MOST_SENTENCES]], language),
         _paragraph(run_line(report), language),
-        _paragraph(device_line(view.device), language),
+        _paragraph(headed_device_line(report, view.device), language),
         _bar(view.ledger, language),
         _ledger(view.ledger, language),
         timeline_svg(report, view, language),

@@ -9,7 +9,7 @@ import numpy as np
 
 from memtrack.i18n import text
 from memtrack.reports.cells import plain, shortened
-from memtrack.reports.layertext import OUTSIDE, footnotes, outside_sizes
+from memtrack.reports.layertext import OUTSIDE, first_title, footnotes, outside_sizes
 from memtrack.reports.report import Report, View
 from memtrack.reports.rows import ShownLayer, shown_layers
 from memtrack.units import format_bytes
@@ -27,7 +27,6 @@ _BYTES = (
     "peak",
 )
 _TITLES = (
-    text("layer"),
     text("calls"),
     text("output"),
     text("at peak"),
@@ -46,7 +45,7 @@ def layer_rows(report: Report, view: View, language: str, rows: int) -> str:
         return ""
     titles = [
         f'<th scope="col" style="{_NUMBER if number != 0 else _WORD}">{escape(title.render(language))}</th>'
-        for number, title in enumerate(_TITLES)
+        for number, title in enumerate((first_title(report), *_TITLES))
     ]
     body = [_row(report, view, layer) for layer in chosen]
     if any(view.layers.outside.values()):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtrack.i18n import text
+from memtrack.i18n import Text, text
 from memtrack.reports.cells import display_width, left, plain, right, shortened
 from memtrack.reports.report import Report, View
 from memtrack.reports.rows import ShownLayer, shown_layers
@@ -23,7 +23,7 @@ def layer_lines(report: Report, view: View, language: str, width: int, rows: int
     chosen, left_out = shown_layers(report, view, rows)
     if not chosen:
         return []
-    header = [title.render(language) for title in _TITLES]
+    header = [title.render(language) for title in (first_title(report), *_TITLES)]
     table = [header, *(_cells(report, view, layer) for layer in chosen)]
     if any(view.layers.outside.values()):
         sizes = outside_sizes(view, _BYTES)
@@ -43,9 +43,13 @@ def footnotes(chosen: Sequence[ShownLayer], left_out: int, language: str) -> lis
     return notes
 
 
+def first_title(report: Report) -> Text:
+    """Return the title of the table's names: what the rows are and, if so, that they are predicted."""
+    return text("layer, predicted") if report.evidence == "predicted" else text("layer")
+
+
 OUTSIDE = text("in no layer")
 _TITLES = (
-    text("layer"),
     text("output"),
     text("at peak"),
     text("saved"),

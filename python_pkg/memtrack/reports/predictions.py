@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from memtrack.analysis.predicted import CLOSE, FITS, TOO_LARGE, Assumed, Predicted
 from memtrack.i18n import ENGLISH, Text, text
+from memtrack.planners.gpus import short_name
 from memtrack.reports.words import PHASES
 from memtrack.units import format_bytes
 
 MOST_ASSUMPTIONS = 8
 """Sentences on assumptions; the rest is counted."""
+
+MOST_KERNELS = 4
+"""Names of kernels that are not modelled."""
 
 _VERDICTS = {
     FITS: text("fits {gpu}"),
@@ -22,7 +26,7 @@ def predicted_headline(headline: Text, told: Predicted) -> Text:
     low, high = (format_bytes(size) for size in told.process)
     values = {"headline": headline, "low": low, "high": high}
     if told.verdict in _VERDICTS:
-        gpu = text("{name} ({bytes})", name=_short(told.gpu), bytes=format_bytes(told.capacity))
+        gpu = text("{name} ({bytes})", name=short_name(told.gpu), bytes=format_bytes(told.capacity))
         if not told.named:
             gpu = text("a GPU of {bytes}", bytes=format_bytes(told.capacity))
         verdict = Text(_VERDICTS[told.verdict].template, {"gpu": gpu})
@@ -73,10 +77,12 @@ def predicted_details(told: Predicted) -> list[Text]:
         )
     )
     if told.uncertain:
+        names = told.unmodelled[:MOST_KERNELS]
         found.append(
             text(
-                "Kernels that are not modelled may need up to {bytes} more or less",
+                "Kernels that are not modelled may need up to {bytes} more or less: {names}",
                 bytes=format_bytes(told.uncertain),
+                names=", ".join([*names, *(["…"] if len(told.unmodelled) > len(names) else [])]),
             )
         )
     return found
@@ -99,6 +105,36 @@ def assumption_sentences(told: Predicted) -> list[Text]:
     return found
 
 
+def gpu_sentences(told: Predicted) -> list[Text]:
+    """Return whose kernels were assumed, where the GPU was not named or is not modelled."""
+    kernels = short_name(told.kernels)
+    if told.capacity < 0:
+        return [
+            text(
+                "No GPU was named: the kernels of {gpu} are assumed, and nothing is fitted into."
+                " Name one, as in gpu='RTX 4090', or say gpu='here' for this machine's own",
+                gpu=kernels,
+            )
+        ]
+    if not told.named:
+        return [
+            text(
+                "Only a size was given: the kernels of {gpu} are assumed."
+                " The GPU's name, as in gpu='RTX 4090', makes the prediction surer",
+                gpu=kernels,
+            )
+        ]
+    if told.kernels != told.gpu:
+        return [
+            text(
+                "The kernels of {name} are not modelled: those of {gpu} are assumed",
+                name=short_name(told.gpu),
+                gpu=kernels,
+            )
+        ]
+    return []
+
+
 class _Said(Text):
     """An assumption's own words, which were rendered when it was made."""
 
@@ -113,7 +149,3 @@ class _Said(Text):
         """Return them in `language`."""
         one: Assumed = self._one
         return one.said(language)
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("NVIDIA ").removeprefix("GeForce ")

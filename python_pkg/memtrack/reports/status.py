@@ -23,6 +23,13 @@ def device_line(device: Device) -> Text:
     return text("{device}, {bytes}", device=device_name(device), bytes=format_bytes(device.total))
 
 
+def headed_device_line(report: Report, device: Device) -> Text:
+    """Return the device with its size at the head of its figures, with how they came about."""
+    if report.evidence != "predicted":
+        return device_line(device)
+    return text("{device}: predicted", device=device_line(device))
+
+
 def run_line(report: Report) -> Text:
     """Return what was recorded: the label, how many steps, how long one takes."""
     label = report.label

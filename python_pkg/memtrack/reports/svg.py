@@ -46,7 +46,15 @@ def timeline_svg(report: Report, view: View, language: str) -> str:
     areas = "".join(_areas(timeline, top))
     lines = _reserved(timeline, top, language) + _pin(view, timeline, top)
     bands = _bands(timeline, report.phases) + _band_names(timeline, report.phases, language)
-    return f"{opening}{bands}{areas}{lines}</svg>"
+    return f"{opening}{bands}{areas}{lines}{_evidence(report, language)}</svg>"
+
+
+def _evidence(report: Report, language: str) -> str:
+    """Return a word in the corner, so that a picture alone is not taken for a measurement."""
+    if report.evidence != "predicted":
+        return ""
+    word = escape(text("predicted").render(language))
+    return f'<text x="{WIDTH - 4}" y="{_TOP - 6}" font-size="11" text-anchor="end">{word}</text>'
 
 
 def _highest(timeline: TimelineReport) -> int:

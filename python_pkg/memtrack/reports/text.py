@@ -11,7 +11,7 @@ from memtrack.reports.cells import display_width, left, plain, right, shortened,
 from memtrack.reports.layertext import layer_lines
 from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
 from memtrack.reports.spark import columns_of, phase_line, sparkline
-from memtrack.reports.status import device_line, run_line, state_sentences
+from memtrack.reports.status import device_line, headed_device_line, run_line, state_sentences
 from memtrack.reports.words import part_name
 from memtrack.units import format_bytes, format_percent
 
@@ -52,7 +52,7 @@ def _whole_view(report: Report, view: View, language: str, width: int, rows: int
     for detail in view.details:
         lines += _sentence(detail, language, width, mark=_INDENT)
     lines += growth_lines(view, language, width)
-    for line in (run_line(report), device_line(view.device)):
+    for line in (run_line(report), headed_device_line(report, view.device)):
         lines += ["", shortened(plain(line.render(language)), width)]
     lines += _ledger(view.ledger, language, width)
     lines += _timeline(report, view, language, width)
@@ -123,8 +123,16 @@ def _timeline(report: Report, view: View, language: str, width: int) -> list[str
     pin = f"▲ {figure}" if column + len(figure) + 2 <= columns else f"{figure} ▲"
     start = column if pin.startswith("▲") else column + 1 - len(pin)
     lines = [_INDENT + sparkline(timeline, columns), _INDENT + " " * start + pin]
+    title = _title_of_timeline(report)
     if report.steps == 0:
-        return ["", *_sentence(text("Over the run, from event to event"), language, width), *lines]
-    title = text("Over the run, from event to event (f forward, b backward, o optimizer)")
+        return ["", *_sentence(title, language, width), *lines]
     phases = _INDENT + phase_line(timeline, report.phases, columns)
     return ["", *_sentence(title, language, width), *lines, phases]
+
+
+def _title_of_timeline(report: Report) -> Text:
+    if report.steps == 0:
+        return text("Over the run, from event to event")
+    if report.evidence == "predicted":
+        return text("Predicted, from event to event (f forward, b backward, o optimizer)")
+    return text("Over the run, from event to event (f forward, b backward, o optimizer)")

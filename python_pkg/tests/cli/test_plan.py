@@ -97,7 +97,7 @@ def test_loading_lists_every_way_the_least_first(capsys):
         (["7B", "--gpus", "many"], "--gpus takes a number, not 'many'."),
         (["7B", "--gpus"], "Something is missing: --gpus N"),
         (["7B", "--gpus", "2", "--gpus", "3"], "--gpus is given twice."),
-        (["7B", "--gpu", "RTX 4909"], "Did you mean 'RTX 4090'?"),
+        (["7B", "--gpu", "RTX 4909"], "The nearest: RTX 4090,"),
         (["loading", "7B", "--zero", "3"], "There is no option '--zero'."),
     ],
 )

@@ -145,6 +145,18 @@ export class ReportHeader extends Widget {
   }
 }
 
+/** Returns the mark of figures that were not measured, for where the head is not in sight. */
+export function predictedBadge(trans: TranslationBundle): HTMLElement {
+  return element(
+    'span',
+    {
+      class: 'memtrack-Badge memtrack-mod-predicted',
+      title: trans.__('Computed without running on a GPU')
+    },
+    trans.__('predicted')
+  );
+}
+
 function badgesOf(
   report: IReport | undefined,
   isRunning: boolean,
@@ -157,8 +169,7 @@ function badgesOf(
   }
   const known: Readonly<Record<string, () => HTMLElement>> = {
     measured: () => badge('measured', trans.__('measured'), trans.__('Recorded while it happened')),
-    predicted: () =>
-      badge('predicted', trans.__('predicted'), trans.__('Computed without running on a GPU')),
+    predicted: () => predictedBadge(trans),
     opened: () => badge('opened', trans.__('opened'), trans.__('Read from a file')),
     interrupted: () =>
       badge('interrupted', trans.__('interrupted'), trans.__('Ended before its last step')),

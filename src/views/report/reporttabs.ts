@@ -15,6 +15,7 @@ import { LinesView } from '../lines';
 import { SummaryView } from '../summary';
 import { TimelineView } from '../timeline';
 import type { RequestWindow } from '../timeline/state';
+import { predictedBadge } from './header';
 import { Tabs } from './tabs';
 
 /** What the tabs are made from. */
@@ -39,9 +40,12 @@ export class ReportTabs extends Tabs<TabId> {
   private _shown: { readonly report: IReport; readonly viewIndex: number } | undefined;
   private _requestWindow: RequestWindow | undefined;
   private _isShown = true;
+  private readonly _evidence: HTMLElement;
 
   constructor(options: IReportTabsOptions) {
     const { trans } = options;
+    const evidence = predictedBadge(trans);
+    evidence.hidden = true;
     super(
       [
         { id: 'layers', label: trans.__('Layers'), create: () => this._makeLayers() },
@@ -52,9 +56,15 @@ export class ReportTabs extends Tabs<TabId> {
         { id: 'summary', label: trans.__('Summary'), create: () => this._makeSummary() }
       ],
       trans.__('Memory report'),
-      element('label', { class: 'memtrack-Report-device' }, options.chooser)
+      element(
+        'div',
+        { class: 'memtrack-Report-aside' },
+        evidence,
+        element('label', { class: 'memtrack-Report-device' }, options.chooser)
+      )
     );
     this._options = options;
+    this._evidence = evidence;
     options.selection.changed.connect(this._onSelection, this);
   }
 
@@ -62,6 +72,7 @@ export class ReportTabs extends Tabs<TabId> {
   setView(report: IReport, viewIndex: number): void {
     const { selection } = this._options;
     this._shown = { report, viewIndex };
+    this._evidence.hidden = report.evidence !== 'predicted';
     // The table finds the chosen layer again by its path; without one, its row is all that is known.
     this._layers?.setView(report, viewIndex);
     if (selection.row >= report.layers.length) {

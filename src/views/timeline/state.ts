@@ -82,8 +82,13 @@ export class TimelineState implements IDisposable {
     }
   }
 
+  /** A prediction has no durations: how long it took to compute is none of the run's. */
+  get hasTimes(): boolean {
+    return this.report.evidence !== 'predicted';
+  }
+
   get axis(): Axis {
-    return this._axis;
+    return this.hasTimes ? this._axis : 'events';
   }
 
   set axis(axis: Axis) {
@@ -95,7 +100,7 @@ export class TimelineState implements IDisposable {
 
   /** The horizontal axis of the shown timeline. */
   get scale(): Scale {
-    return new Scale(this.shown, this._axis);
+    return new Scale(this.shown, this.axis);
   }
 
   /** The moment whose memory is listed: the one pointed at, else the pinned one. */

@@ -10,6 +10,7 @@ import type { TimelineState } from './state';
 export class TimelineToolbar {
   readonly node: HTMLElement;
   private readonly _axes: Readonly<Record<Axis, HTMLButtonElement>>;
+  private readonly _axisGroup: HTMLElement;
   private readonly _whole: HTMLButtonElement;
   private readonly _status = element('span', { class: 'memtrack-Timeline-status', role: 'status' });
 
@@ -41,13 +42,15 @@ export class TimelineToolbar {
       ),
       time: axisTool('time', trans.__('Time'), trans.__('Widths are durations'))
     };
+    const { events, time } = this._axes;
+    this._axisGroup = element('span', { class: 'memtrack-Buttons' }, events, time);
     this._whole = tool(trans.__('Whole run'), trans.__('Show the whole run'), current =>
       current.showWhole()
     );
     this.node = element(
       'div',
       { class: 'memtrack-Toolbar', role: 'toolbar', 'aria-label': trans.__('Timeline') },
-      element('span', { class: 'memtrack-Buttons' }, this._axes.events, this._axes.time),
+      this._axisGroup,
       element(
         'span',
         { class: 'memtrack-Buttons' },
@@ -66,6 +69,7 @@ export class TimelineToolbar {
   }
 
   update(state: TimelineState): void {
+    this._axisGroup.hidden = !state.hasTimes;
     for (const axis of ['events', 'time'] as const) {
       this._axes[axis].setAttribute('aria-pressed', String(state.axis === axis));
     }

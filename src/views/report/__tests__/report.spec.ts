@@ -43,10 +43,28 @@ describe('a report', () => {
   it('tells how it came about and what is missing', async () => {
     make().setReport(reportOf({ evidence: 'predicted', state: 'interrupted' }));
     await nextFrame();
-    const badges = [...widget.node.querySelectorAll('.memtrack-Badge')];
+    const badges = [...widget.node.querySelectorAll('.memtrack-Report-badges > *')];
     expect(badges.map(badge => badge.textContent)).toEqual(['predicted', 'interrupted']);
     expect(text('.memtrack-Report-facts')).toBe('gpt2 · run 14 · 2 steps · 41.0 ms a step');
     expect(text('.memtrack-Report-notices')).toBe('Work on other threads is not seen.');
+  });
+
+  it('says beside every tab that its figures are predicted, and offers no time axis', async () => {
+    make().setReport(reportOf({ evidence: 'predicted', stepNs: undefined }));
+    await nextFrame();
+    expect(text('.memtrack-Report-facts')).toBe('gpt2 · run 14 · 2 steps');
+    const badge = widget.node.querySelector<HTMLElement>('.memtrack-Tabs-bar .memtrack-Badge');
+    expect(badge?.textContent).toBe('predicted');
+    expect(badge?.hidden).toBe(false);
+    const tabs = [...widget.node.querySelectorAll<HTMLElement>('[role=tab]')];
+    tabs.find(tab => tab.textContent === 'Timeline')?.click();
+    const axes = widget.node.querySelector<HTMLElement>('.memtrack-Timeline .memtrack-Buttons');
+    expect(axes?.textContent).toBe('EventsTime');
+    expect(axes?.hidden).toBe(true);
+    widget.setReport(reportOf({ evidence: 'measured' }));
+    await nextFrame();
+    expect(badge?.hidden).toBe(true);
+    expect(axes?.hidden).toBe(false);
   });
 
   it('folds to its first two lines, and remembers it for the run', async () => {
