@@ -63,7 +63,9 @@ class RunList:
             raise UnavailableError(
                 text("to_pandas needs pandas, which is not installed in this environment.")
             ) from None
-        table: pd.DataFrame = pd.DataFrame([{**encode_run(run), "note": run.note} for run in self.runs])
+        table: pd.DataFrame = pd.DataFrame(
+            [{**encode_run(run), "note": run.note} for run in self.runs]
+        )
         if len(table):
             table = table.drop(columns=["spark"]).set_index("id")
             table["created"] = pd.to_datetime(table["created"], unit="s", utc=True)
