@@ -45,19 +45,36 @@ def loading_ways(inputs: LoadingInputs) -> Sequence[LoadingWay]:
     model = bytes_of(count, inputs.dtype)
     largest = inputs.largest or -(-count // LARGEST_SHARE)
     tensor, cast = bytes_of(largest, inputs.stored), bytes_of(largest, inputs.dtype)
-    # A dtype that is changed on the way exists beside the other for one tensor at a time.
+    # A dtype that is changed on the way exists beside the other for one tensor at a time: on the computer
+    # where a tensor goes from there to the GPU (ATen/native/cuda/Copy.cu).
     change = cast if inputs.dtype != inputs.stored else 0
+    as_stored = _changed_there(file, model, tensor, change)
+    as_built = _changed_there(
+        built,
+        model,
+        bytes_of(largest, inputs.built),
+        cast if inputs.dtype != inputs.built else 0,
+    )
     ways = (
         LoadingWay("load_cpu", built + file, 0, model, model),
-        LoadingWay("load_cuda", max(built, tensor), 0, built + file, model),
+        LoadingWay("load_cuda", max(built, tensor), 0, max(built + file, as_built), model),
         LoadingWay("mmap", built, file, model, model),
-        LoadingWay("assign", built + file, 0, model + change, model),
+        LoadingWay("assign", built + file, 0, model, model),
         LoadingWay("meta", file + change, 0, model, model),
         LoadingWay("meta_mmap", change, file, model, model),
         LoadingWay("safetensors", built, file, model, model),
-        LoadingWay("safetensors_cuda", tensor, file, file + change, model),
+        LoadingWay("safetensors_cuda", tensor, file, as_stored, model),
         LoadingWay("pretrained_old", bytes_of(count, "fp32") + file, 0, model, model),
         LoadingWay("pretrained", model + tensor, file, model, model),
         LoadingWay("pretrained_device_map", tensor + change, file, model, model),
     )
     return sorted(ways, key=lambda way: (way.host + way.device, way.mapped, way.id))
+
+
+def _changed_there(before: int, after: int, tensor: int, change: int) -> int:
+    """Return the peak of a model that changes its dtype where it is, one tensor at a time.
+
+    `tensor` and `change` are the largest tensor before and after, `change` 0 where the dtype stays. It
+    may be the first, when all is still as before, or the last, when all else has changed.
+    """
+    return max(before + change, after + tensor) if change else before

@@ -21,7 +21,15 @@ export function loadingWays(inputs: ILoadingInputs): readonly ILoadingWay[] {
   const model = bytesOf(parameters, inputs.dtype);
   const largest = inputs.largest || ceilDiv(parameters, LARGEST_SHARE);
   const tensor = bytesOf(largest, inputs.stored);
-  const change = inputs.dtype === inputs.stored ? 0 : bytesOf(largest, inputs.dtype);
+  const cast = bytesOf(largest, inputs.dtype);
+  const change = inputs.dtype === inputs.stored ? 0 : cast;
+  const asStored = changedThere(file, model, tensor, change);
+  const asBuilt = changedThere(
+    built,
+    model,
+    bytesOf(largest, inputs.built),
+    inputs.dtype === inputs.built ? 0 : cast
+  );
   const way = (id: string, host: number, mapped: number, device: number): ILoadingWay => ({
     id,
     host,
@@ -31,13 +39,13 @@ export function loadingWays(inputs: ILoadingInputs): readonly ILoadingWay[] {
   });
   const ways = [
     way('load_cpu', built + file, 0, model),
-    way('load_cuda', Math.max(built, tensor), 0, built + file),
+    way('load_cuda', Math.max(built, tensor), 0, Math.max(built + file, asBuilt)),
     way('mmap', built, file, model),
-    way('assign', built + file, 0, model + change),
+    way('assign', built + file, 0, model),
     way('meta', file + change, 0, model),
     way('meta_mmap', change, file, model),
     way('safetensors', built, file, model),
-    way('safetensors_cuda', tensor, file, file + change),
+    way('safetensors_cuda', tensor, file, asStored),
     way('pretrained_old', bytesOf(parameters, 'fp32') + file, 0, model),
     way('pretrained', model + tensor, file, model),
     way('pretrained_device_map', tensor + change, file, model)
@@ -46,4 +54,9 @@ export function loadingWays(inputs: ILoadingInputs): readonly ILoadingWay[] {
     (a, b) =>
       a.host + a.device - (b.host + b.device) || a.mapped - b.mapped || (a.id < b.id ? -1 : 1)
   );
+}
+
+/** The peak of a model that changes its dtype where it is; `change` is 0 where the dtype stays. */
+function changedThere(before: number, after: number, tensor: number, change: number): number {
+  return change === 0 ? before : Math.max(before + change, after + tensor);
 }

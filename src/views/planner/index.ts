@@ -58,7 +58,8 @@ export class PlannerWidget extends Widget {
     // The small parts that views share are styled as those of a report.
     this.addClass('memtrack-Report');
     this.addClass('memtrack-Planner');
-    this.node.setAttribute('role', 'region');
+    // Not a landmark: a notebook may have many.
+    this.node.setAttribute('role', 'group');
     this.node.setAttribute('aria-label', trans.__('Memory planner'));
     this._kinds = new Map(
       KINDS.map(kind => [
