@@ -33,7 +33,6 @@ OPTIMIZER_TITLES: Mapping[str, str] = MappingProxyType(
 )
 _FORMULAS: Mapping[str, Text] = MappingProxyType(
     {
-        "activation": text("34 sbh + 5 as²b a layer (Korthikanti et al. 2022); estimated"),
         "output": text("tokens × vocabulary × 4 bytes"),
     }
 )
@@ -126,6 +125,8 @@ def how(part: PlanPart, inputs: Inputs) -> Text:
         return _KV_FORMULAS.get(part.id) or _per_parameter(part, inputs.parameters, 1)
     if not isinstance(inputs, LedgerInputs):
         return literal("")
+    if part.id == "activation":
+        return _activations(inputs)
     if part.id in _FORMULAS:
         return _FORMULAS[part.id]
     if part.id == "communication":
@@ -137,6 +138,19 @@ def how(part: PlanPart, inputs: Inputs) -> Text:
     whole = part.id == "parameter" or (part.id == "cast_weight" and inputs.mixed == "autocast")
     count = inputs.parameters + adapters if whole else adapters or inputs.parameters
     return _per_parameter(part, count, inputs.gpus if inputs.zero >= least else 1)
+
+
+def _activations(inputs: LedgerInputs) -> Text:
+    """Return the formula of `activations.py` with its numbers; s, b, a, h as the paper has them."""
+    width = 4 if inputs.dtype == "fp32" and inputs.mixed == "none" else 2
+    layer = f"{16 * width + 2} sbh" + ("" if inputs.flash else f" + {2 * width + 1} as²b")
+    if inputs.checkpointing:
+        return text(
+            "{width} sbh a layer, and {layer} once (Korthikanti et al. 2022); estimated",
+            width=width,
+            layer=layer,
+        )
+    return text("{layer} a layer (Korthikanti et al. 2022); estimated", layer=layer)
 
 
 def _per_parameter(part: PlanPart, count: int, shards: int) -> Text:
