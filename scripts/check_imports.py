@@ -38,6 +38,8 @@ PYTHON_ORDER = (
     "exports",
     "planning",
     "api",
+    "tracking",
+    "comparing",
     "predicting",
 )
 # The doors import every room above, and of each other only what is written here.
@@ -53,6 +55,7 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
 PYTHON_LATE: dict[str, tuple[str, ...]] = {
     "api": ("widgets", "predicting"),
     "planning": ("widgets",),
+    "comparing": ("widgets",),
 }
 # The front of the package hands out names on demand; when it is imported, it takes base alone.
 PYTHON_FRONT = ("__init__", "_jupyter")

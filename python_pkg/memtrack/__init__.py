@@ -24,10 +24,12 @@ from memtrack.errors import (
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from memtrack.api import Recording, advise, explain, export, open, track  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.api import Recording, advise, explain, export, open  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.comparing import compare, history
     from memtrack.planning import plan, plan_kv, plan_loading
     from memtrack.predicting import Prediction, largest_batch, predict
     from memtrack.scripts.hooks import install, uninstall
+    from memtrack.tracking import track
 
 __all__ = [
     "MemtrackError",
@@ -44,8 +46,10 @@ __all__ = [
     "_jupyter_nbextension_paths",
     "_jupyter_server_extension_points",
     "advise",
+    "compare",
     "explain",
     "export",
+    "history",
     "install",
     "largest_batch",
     "load_ipython_extension",
@@ -59,10 +63,12 @@ __all__ = [
     "unload_ipython_extension",
 ]
 
-_LAZY = ("Recording", "advise", "explain", "export", "open", "track")
+_LAZY = ("Recording", "advise", "explain", "export", "open")
+_LAZY_COMPARING = ("compare", "history")
 _LAZY_PLANNING = ("plan", "plan_kv", "plan_loading")
 _LAZY_PREDICTING = ("Prediction", "largest_batch", "predict")
 _LAZY_SCRIPTS = ("install", "uninstall")
+_LAZY_TRACKING = ("track",)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -83,6 +89,10 @@ def __getattr__(name: str) -> Any:
     """Load the API at its first use, so that `import memtrack` stays cheap."""
     if name in _LAZY_SCRIPTS:
         return getattr(import_module("memtrack.scripts.hooks"), name)
+    if name in _LAZY_TRACKING:
+        return getattr(import_module("memtrack.tracking"), name)
+    if name in _LAZY_COMPARING:
+        return getattr(import_module("memtrack.comparing"), name)
     if name in _LAZY_PLANNING:
         return getattr(import_module("memtrack.planning"), name)
     if name in _LAZY_PREDICTING:
@@ -93,4 +103,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_LAZY_PLANNING, *_LAZY_PREDICTING, *_LAZY_SCRIPTS})
+    lazy = (*_LAZY, *_LAZY_COMPARING, *_LAZY_PLANNING, *_LAZY_PREDICTING, *_LAZY_SCRIPTS)
+    return sorted({*globals(), *lazy, *_LAZY_TRACKING})

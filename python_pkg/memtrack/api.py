@@ -1,4 +1,4 @@
-"""The Python door: `memtrack.track`, `memtrack.open`, the `Recording` both give, `memtrack.explain`.
+"""The Python door: `memtrack.open`, the `Recording` it and `memtrack.track` give, `memtrack.explain`.
 
 Nothing here keeps the user's model, tensors, exceptions or frames once a recording has ended.
 """
@@ -9,11 +9,9 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memtrack.analysis import LayerTable, layer_table
@@ -217,90 +215,7 @@ _recordings: weakref.WeakValueDictionary[str, Recording] = weakref.WeakValueDict
 """Those made in this process and not dropped yet, by identifier."""
 
 
-class Tracking:
-    """The context manager `track` returns; entering it gives the `Recording`."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder: Recorder | None = recorder
-        self._recording = Recording.of(recorder)
-        self._was_entered = self._notes_failures = False
-
-    def __enter__(self) -> Recording:
-        recorder = self._recorder
-        if self._was_entered or recorder is None:
-            raise RecordingStateError(
-                text("This `track` was entered before: each `with` block needs its own.")
-            )
-        self._was_entered = True
-        from memtrack.capture.failure import watch_failures
-
-        self._notes_failures = watch_failures()
-        try:
-            recorder.attach()
-            recorder.enter()
-        except BaseException:
-            self._stop(recorder)
-            raise
-        return self._recording
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        recorder, self._recorder = self._recorder, None
-        if recorder is None:
-            return
-        if error is not None:
-            _clean_traceback(error)
-        try:
-            recorder.leave()
-            self._recording.end(end_state(kind))
-        except Exception as ours:
-            if kind is None:
-                raise
-            say_failed(text("finish the recording"), ours)
-        finally:
-            self._stop(recorder)
-
-    def _stop(self, recorder: Recorder) -> None:
-        """Take everything off; what was noted of a failure stays, for `explain`."""
-        from memtrack.capture.failure import stop_watching
-
-        if self._notes_failures:
-            stop_watching()
-        recorder.detach()
-
-
-def track(
-    model: Any = None,
-    optimizer: Any = None,
-    *,
-    steps: int | None = None,
-    label: str | Sequence[str] | None = None,
-) -> Tracking:
-    """Record the memory of what runs in a `with` block.
-
-    `model` is a torch.nn.Module or a list of them, `optimizer` one or a list; without a model every
-    model that runs is recorded. `steps` ends the recording after so many. `label` names the model in
-    the report; of several models it is a list of names or one string with commas.
-
-        with memtrack.track(model, optimizer) as recording:
-            train(model)
-        recording.peak.bytes
-
-    The recording can be used inside the block and after it. An exception passes through as it is.
-    """
-    shell = _running_shell()
-    names = None if shell is None else cell_namer(shell)
-    if isinstance(label, str) and isinstance(model, list | tuple) and len(model) > 1:
-        label = [part.strip() for part in label.split(",")]
-    recorder = load_recorder()(model, optimizer, steps=steps, label=label or "model", names=names)
-    return Tracking(recorder)
-
-
-def _running_shell() -> Any:
+def running_shell() -> Any:
     """Return IPython's shell of this process, None outside of one."""
     get = getattr(sys.modules.get("IPython"), "get_ipython", None)
     return None if get is None else get()
@@ -331,14 +246,6 @@ def load_recorder() -> type[Recorder]:
         text("Recording needs PyTorch, which is not installed in this environment."),
         text("See https://pytorch.org/get-started, or run: pip install torch"),
     )
-
-
-def _clean_traceback(error: BaseException) -> None:
-    """Take out the frames that recording has added to the user's exception."""
-    from memtrack.capture.tracebacks import clean_traceback
-
-    with suppress(Exception):
-        clean_traceback(error)
 
 
 def end_state(kind: type[BaseException] | None) -> str:
@@ -430,7 +337,7 @@ def _checked_lines(lines: Iterable[Any]) -> Iterator[str]:
 
 
 def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosis:
-    case = case_of(error, _running_shell())
+    case = case_of(error, running_shell())
     if recording is not None and case.facts is None:
         return _with_evidence(case.diagnosis(), recording.data)
     known = recording or recording_called(case.recording)

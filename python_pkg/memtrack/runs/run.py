@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Run:
     deleted: bool
     file: str
     file_bytes: int
-    spark: Array
+    spark: Array = field(compare=False)
     tags: Sequence[str] = ()
 
     @property

@@ -136,16 +136,17 @@ class History:
             found = [one for one in found if _has_all(wanted, one)]
         return found if limit < 0 else found[:limit]
 
-    def run(self, which: int | str) -> Run:
+    def run(self, which: int | str, *, deleted: bool = False) -> Run:
         """Return a run by number, name, `last`, `baseline` or the beginning of its identifier.
 
-        Raises UsageError for none, with the closest name.
+        With `deleted` it is one of those that were deleted. Raises UsageError for none, with the
+        closest name.
         """
         with self._database.reading() as connection:
-            row = self._row(connection, which)
+            row = self._row(connection, which, deleted)
             if row is None:
                 raise self._unknown(connection, str(which))
-            return run_of(row, self._tags(connection, row["id"]).get(row["id"], ()))
+            return self._run_of(connection, row)
 
     def view(self, run: Run) -> RunView:
         """Return what a run is compared by."""
@@ -196,15 +197,26 @@ class History:
             connection.execute("UPDATE runs SET baseline = ? WHERE id = ?", (int(on), run.id))
         return self.run(run.id)
 
-    def baseline_for(self, run: Run) -> Run | None:
-        """Return the baseline that a run is compared with: of its label, else the newest of any."""
+    def baseline_for(self, label: str, besides: int = -1) -> Run | None:
+        """Return what a run of a label is compared with: its baseline, else the newest of any label.
+
+        Never the run with the number `besides`; None where there is no other baseline.
+        """
         with self._database.reading() as connection:
             row = connection.execute(
                 "SELECT * FROM runs WHERE baseline = 1 AND deleted IS NULL AND id != ?"
                 " ORDER BY label = ? DESC, id DESC LIMIT 1",
-                (run.id, run.label),
+                (besides, label),
             ).fetchone()
         return None if row is None else run_of(row, ())
+
+    def recorded_as(self, identifier: str) -> Run | None:
+        """Return the run of a recording by its identifier; None where it was not added, or deleted."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT * FROM runs WHERE identifier = ? AND deleted IS NULL", (identifier,)
+            ).fetchone()
+            return None if row is None else self._run_of(connection, row)
 
     def pin(self, run: Run, pinned: bool = True) -> Run:
         """Keep a run's recording whatever the limits say, or no more."""
@@ -240,10 +252,10 @@ class History:
                 (value, run.id),
             )
             row = connection.execute("SELECT * FROM runs WHERE id = ?", (run.id,)).fetchone()
-            return run_of(row, self._tags(connection, run.id).get(run.id, ()))
+            return self._run_of(connection, row)
 
-    def _row(self, connection: Any, which: int | str) -> Any:
-        alive = "SELECT * FROM runs WHERE deleted IS NULL AND "
+    def _row(self, connection: Any, which: int | str, deleted: bool) -> Any:
+        alive = f"SELECT * FROM runs WHERE (deleted IS NULL) = {int(not deleted)} AND "  # noqa: S608
         word = str(which).strip()
         if word.isdecimal() and len(word) <= MOST_DIGITS:
             return connection.execute(alive + "id = ?", (int(word),)).fetchone()
@@ -274,6 +286,9 @@ class History:
         return UsageError(
             text("There is no run '{word}' in {folder}.", word=word, folder=self.folder), hint
         )
+
+    def _run_of(self, connection: Any, row: Any) -> Run:
+        return run_of(row, self._tags(connection, row["id"]).get(row["id"], ()))
 
     def _tags(self, connection: Any, run: int | None = None) -> dict[int, list[str]]:
         where, values = ("", ()) if run is None else (" WHERE run = ?", (run,))

@@ -76,6 +76,16 @@ def test_names_are_taken_once_and_are_no_numbers(history):
             history.name(second, bad)
     assert history.name(first, "").name == ""
     assert history.name(second, "base").name == "base"
+    history.delete(second)
+    assert history.name(first, "base").name == "base"
+    assert history.restore(second).name == ""
+
+
+def test_our_folder_is_no_part_of_anybodys_commits(history):
+    assert (history.folder / ".gitignore").read_text() == "*\n"
+    (history.folder / ".gitignore").write_text("theirs")
+    History(history.folder).close()
+    assert (history.folder / ".gitignore").read_text() == "theirs"
 
 
 def test_each_label_has_a_baseline(history):
@@ -85,9 +95,21 @@ def test_each_label_has_a_baseline(history):
     history.make_baseline(other)
     history.make_baseline(net[1])
     assert [run.baseline for run in history.runs()] == [True, False, True, False]
-    assert history.baseline_for(net[2]).id == net[1].id
-    assert history.baseline_for(other).id == net[1].id
-    assert history.baseline_for(net[1]).id == other.id
+    assert history.baseline_for("net", net[2].id).id == net[1].id
+    assert history.baseline_for("net", net[1].id).id == other.id
+    assert history.baseline_for("gan").id == other.id
+    assert history.baseline_for("new").id == other.id
+    history.make_baseline(other, on=False)
+    assert history.baseline_for("gan").id == net[1].id
+    assert history.baseline_for("net", net[1].id) is None
+
+
+def test_the_run_of_a_recording_is_found(history):
+    run = history.tag(history.add(recording("a" * 32)), ["x"])
+    assert history.recorded_as("a" * 32) == run
+    assert history.recorded_as("a" * 31) is None
+    history.delete(run)
+    assert history.recorded_as("a" * 32) is None
 
 
 def test_deleted_runs_come_back(history):
@@ -96,6 +118,9 @@ def test_deleted_runs_come_back(history):
     assert [run.id for run in history.runs()] == [first.id]
     assert [run.id for run in history.runs(deleted=True)] == [second.id]
     assert history.run("last").id == first.id
+    with pytest.raises(UsageError, match="There is no run '2'"):
+        history.run(2)
+    assert history.run(2, deleted=True).deleted
     assert history.restore(second).id == second.id
     assert len(history.runs()) == 2
 
@@ -107,7 +132,8 @@ def test_search_looks_at_words_and_tags(history):
     assert history.run(1).tags == ["bf16", "ckpt"]
     assert [run.id for run in history.runs(search="CKPT")] == [1]
     assert [run.id for run in history.runs(search="batch 12")] == [2]
-    assert history.runs(search="nothing") == []
+    assert [run.id for run in history.runs(search="12 BATCH")] == [2]
+    assert history.runs(search="nothing") == history.runs(search="bf16 nothing") == []
 
 
 def test_full_recordings_are_kept_by_number_and_pinned_ones_stay(tmp_path):

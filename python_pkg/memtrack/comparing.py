@@ -1,0 +1,217 @@
+"""Runs kept and compared: `memtrack.history`, `memtrack.compare`, and what the other doors ask of them.
+
+torch and a GPU are not needed.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memtrack.api import Recording, running_shell
+from memtrack.api import open as open_recording
+from memtrack.comparison import RunView, view_of
+from memtrack.comparison import compare as compare_views
+from memtrack.errors import UnavailableError, UsageError
+from memtrack.i18n import text
+from memtrack.recording import RecordingData
+from memtrack.reports.comparison import Diff
+from memtrack.reports.history import RunList, list_runs
+from memtrack.runs import History, Run, history_folder
+from memtrack.runs.keeping import wait
+from memtrack.runs.store import BASELINE, LAST
+from memtrack.runs.surroundings import origin_of
+
+__all__ = ["BASELINE", "LAST", "Diff", "HistoryRuns", "Side", "compare", "history", "opened"]
+
+Folder = str | os.PathLike[str] | None
+_FILES = (".memtrack", ".pickle", ".pkl", ".gz", ".xz")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two runs: what it is compared by, its number in the history and what it is called."""
+
+    view: RunView
+    run: int | None = None
+    name: str = ""
+
+
+def compare(a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None) -> Diff:
+    """Return what changed from run `a` to run `b`.
+
+    Each is a recording or prediction, the path of a `.memtrack` file or of a snapshot, or a run of the
+    history: its number, its name, `"last"` or `"baseline"`. `folder` is that of the history; by default
+    `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or in the working folder.
+
+        found = memtrack.compare("before checkpointing", recording)
+        print(found)
+        found.peak_change, found.movers[0].where
+
+    Raises UsageError for a run that there is not, and the errors of `memtrack.open` for files.
+    """
+    after = side_of(b, folder)
+    return diff_of(before_of(a, after, folder), after)
+
+
+def history(search: str = "", *, deleted: bool = False, folder: Folder = None) -> HistoryRuns:
+    """Return the runs that were kept, the newest first: those with every word of `search`.
+
+    Words are looked for in label, name, notebook, note, device, commit and tags. With `deleted` the
+    runs are those that were deleted in the last 30 days.
+
+        runs = memtrack.history("bf16")
+        runs[0].peak, runs[0].steps_per_second
+        runs.name(runs[0].id, "with checkpointing")
+        runs.to_pandas()
+    """
+    with opened(folder) as kept:
+        listed = list_runs(kept, search=search, deleted=deleted)
+    return HistoryRuns(**{name: getattr(listed, name) for name in RunList.__dataclass_fields__})
+
+
+def opened(folder: Folder = None, *, create: bool = False) -> History:
+    """Open a history, once all that is to be added is there; UnavailableError where there is none."""
+    wait()
+    return History(_folder(folder), create=create)
+
+
+def diff_of(before: Side, after: Side, language: str = "") -> Diff:
+    """Return what changed from one side to the other, to be shown in a language ("": the process's)."""
+    found = compare_views(before.view, after.view)
+    return LiveDiff(found, (before.run, after.run), (before.name, after.name), language)
+
+
+def side_of(subject: Any, folder: Folder = None) -> Side:
+    """Return what a subject of `compare` stands for."""
+    if isinstance(subject, Recording):
+        return side_of(subject.data, folder)
+    if isinstance(subject, RecordingData):
+        return _of_data(subject, folder)
+    if isinstance(subject, Run):
+        return _of_run(subject.id, folder)
+    if isinstance(subject, bool) or not isinstance(subject, str | int | os.PathLike):
+        kind = type(subject).__name__
+        raise UsageError(
+            text("A run to compare is a recording, a file or a run's name, not {kind}.", kind=kind)
+        )
+    if isinstance(subject, int) or not names_a_file(subject):
+        return _of_run(str(subject), folder)
+    path = Path(subject).expanduser()
+    return Side(view_of(open_recording(path).data), name=path.name)
+
+
+def before_of(subject: Any, after: Side, folder: Folder = None) -> Side:
+    """Return the side that another is compared with; `"baseline"` is the one of its label."""
+    if subject != BASELINE:
+        return side_of(subject, folder)
+    with opened(folder) as kept:
+        own = -1 if after.run is None else after.run
+        run = kept.baseline_for(after.view.label, own)
+        if run is not None:
+            return _side(kept, run)
+        if own >= 0 and kept.run(own).baseline:
+            raise UsageError(
+                text("Run {run} is the baseline itself.", run=own),
+                text("Record another run, or name the one to compare it with."),
+            )
+        return _side(kept, kept.run(BASELINE))
+
+
+def names_a_file(subject: str | os.PathLike[str]) -> bool:
+    """Tell whether a word is the path of a file rather than the name of a run."""
+    if not isinstance(subject, str):
+        return True
+    path = Path(subject).expanduser()
+    return path.suffix in _FILES or os.sep in subject or "/" in subject or path.is_file()
+
+
+def _of_run(which: int | str, folder: Folder) -> Side:
+    with opened(folder) as kept:
+        return _side(kept, kept.run(which))
+
+
+def _of_data(data: RecordingData, folder: Folder) -> Side:
+    """Return a recording's side, with its number where it was added to the history."""
+    with suppress(UnavailableError), opened(folder) as kept:
+        run = kept.recorded_as(data.facts.identifier)
+        if run is not None:
+            return Side(view_of(data), run.id, run.name)
+    return Side(view_of(data))
+
+
+def _side(kept: History, run: Run) -> Side:
+    return Side(kept.view(run), run.id, run.name)
+
+
+def _folder(folder: Folder) -> Path:
+    if folder is not None:
+        return Path(folder).expanduser()
+    return history_folder(origin_of(running_shell()).folder)
+
+
+class LiveDiff(Diff):
+    """A comparison that is also an ipywidgets view, for front ends that know nothing of our MIME type."""
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        from memtrack.widgets.runs import with_comparison_view
+
+        return with_comparison_view(super()._repr_mimebundle_(**options), self)
+
+
+@dataclass(frozen=True)
+class HistoryRuns(RunList):
+    """Runs of a history, each of which can be changed: by its number or by its name.
+
+    What is changed is so in the history at once; the rows here stay as they were.
+    """
+
+    def name(self, which: int | str, name: str) -> Run:
+        """Call a run `name`, "" for nothing."""
+        with opened(self.folder) as kept:
+            return kept.name(kept.run(which), name)
+
+    def make_baseline(self, which: int | str, on: bool = True) -> Run:
+        """Make a run the one that others of its label are compared with, or no more."""
+        with opened(self.folder) as kept:
+            return kept.make_baseline(kept.run(which), on)
+
+    def pin(self, which: int | str, on: bool = True) -> Run:
+        """Keep the whole recording of a run whatever the limits say, or no more."""
+        with opened(self.folder) as kept:
+            return kept.pin(kept.run(which), on)
+
+    def tag(self, which: int | str, *tags: str) -> Run:
+        """Give a run these tags and no others."""
+        with opened(self.folder) as kept:
+            return kept.tag(kept.run(which), tags)
+
+    def note(self, which: int | str, words: str) -> Run:
+        """Write a note to a run, in place of the one it had."""
+        with opened(self.folder) as kept:
+            return kept.note(kept.run(which), words)
+
+    def delete(self, *which: int | str) -> None:
+        """Take runs out of the history; `restore` brings them back within 30 days."""
+        with opened(self.folder) as kept:
+            for run in [kept.run(one) for one in which]:
+                kept.delete(run)
+
+    def restore(self, *which: int | str) -> None:
+        """Bring deleted runs back, by their numbers."""
+        with opened(self.folder) as kept:
+            for run in [kept.run(one, deleted=True) for one in which]:
+                kept.restore(run)
+
+    def recording(self, which: int | str) -> Recording:
+        """Return the whole recording of a run; UnavailableError where it is not kept any more."""
+        with opened(self.folder) as kept:
+            return Recording(kept.data(kept.run(which)))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        from memtrack.widgets.runs import with_history_view
+
+        return with_history_view(super()._repr_mimebundle_(**options), self)
