@@ -3,7 +3,7 @@ import type { BinaryBuffer } from './columns';
 import { ColumnDecoder, isStrings } from './columns';
 import { decodeAdvice } from './decodeadvice';
 import { decodeAnswers, decodeGroups, decodeText } from './decodeanswers';
-import { WireError, malformed } from './errors';
+import { malformed } from './errors';
 import { Fields, asString } from './fields';
 import { decodeLayerTree } from './layertree';
 import type {
@@ -25,7 +25,7 @@ export const SCHEMA = 'memtrack.report/1';
 /** Decodes a report; throws `WireError` for what cannot be shown. */
 export function decodeReport(json: unknown, buffers: readonly BinaryBuffer[]): IReport {
   const fields = Fields.of(json, '');
-  checkSchema(fields);
+  fields.checkSchema(SCHEMA);
   const decoder = new ColumnDecoder(buffers);
   const layers = decodeLayerTree(decoder, fields.fields('layers'));
   return {
@@ -55,15 +55,6 @@ export function decodeTimeline(
   layers: number
 ): ITimeline {
   return timelineOf(new ColumnDecoder(buffers), Fields.of(json, ''), layers);
-}
-
-/** Throws unless `fields.schema` is ours in name and major version. */
-export function checkSchema(fields: Fields): void {
-  const schema = fields.string('schema');
-  // A minor number (`/1.2`) only adds keys, which are ignored.
-  if (schema !== SCHEMA && !schema.startsWith(`${SCHEMA}.`)) {
-    throw new WireError('version', 'schema', `"${schema}" is not "${SCHEMA}"`);
-  }
 }
 
 function versionsOf(fields: Fields): ReadonlyMap<string, string> {

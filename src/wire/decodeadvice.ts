@@ -27,7 +27,7 @@ function remedyOf(fields: Fields): IAdvisedRemedy {
   return {
     id: fields.string('id'),
     title: textOf(fields, 'title'),
-    applies: flag(fields, 'applies'),
+    applies: fields.flag('applies'),
     why: textOf(fields, 'why'),
     saving: optional(fields, 'saving', -Number.MAX_SAFE_INTEGER),
     peak: optional(fields, 'peak', 0),
@@ -55,7 +55,7 @@ function combinationOf(fields: Fields, known: ReadonlySet<string>): ICombination
     peak: fields.integer('peak', 0),
     saving: fields.integer('saving', -Number.MAX_SAFE_INTEGER),
     reserved: optional(fields, 'reserved', 0),
-    fits: flag(fields, 'fits')
+    fits: fields.flag('fits')
   };
 }
 
@@ -65,12 +65,4 @@ function textOf(fields: Fields, key: string): IAdvisedRemedy['title'] {
 
 function optional(fields: Fields, key: string, least: number): number | undefined {
   return fields.has(key) ? fields.integer(key, least) : undefined;
-}
-
-function flag(fields: Fields, key: string): boolean {
-  const value = fields.value(key);
-  if (typeof value !== 'boolean') {
-    throw malformed(fields.placeOf(key), 'is not true or false');
-  }
-  return value;
 }

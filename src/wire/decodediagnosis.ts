@@ -2,7 +2,7 @@
 // What is missing is an older payload or was not known; what is there is checked.
 import { decodeText } from './decodeanswers';
 import type { ICause, ICheck, IDiagnosis, IHolder, INeeded, IPlace, IRemedy } from './diagnosis';
-import { WireError, malformed } from './errors';
+import { malformed } from './errors';
 import { Fields } from './fields';
 import type { ILedgerPart } from './report';
 
@@ -12,10 +12,10 @@ export const DIAGNOSIS_SCHEMA = 'memtrack.diagnosis/1';
 /** Decodes a diagnosis; throws `WireError` for what cannot be shown. */
 export function decodeDiagnosis(json: unknown): IDiagnosis {
   const fields = Fields.of(json, '');
-  checkSchema(fields);
+  fields.checkSchema(DIAGNOSIS_SCHEMA);
   return {
     kind: fields.string('kind'),
-    isDeviceMemory: flag(fields, 'device_memory'),
+    isDeviceMemory: fields.flag('device_memory'),
     headline: decodeText(fields.value('headline'), 'headline'),
     place: placeOf(inner(fields, 'place')),
     numbers: numbersOf(inner(fields, 'numbers')),
@@ -33,14 +33,6 @@ export function decodeDiagnosis(json: unknown): IDiagnosis {
     message: string(fields, 'message'),
     later: list(fields, 'later', decodeText)
   };
-}
-
-function checkSchema(fields: Fields): void {
-  const schema = fields.string('schema');
-  // A minor number (`/1.2`) only adds keys, which are ignored.
-  if (schema !== DIAGNOSIS_SCHEMA && !schema.startsWith(`${DIAGNOSIS_SCHEMA}.`)) {
-    throw new WireError('version', 'schema', `"${schema}" is not "${DIAGNOSIS_SCHEMA}"`);
-  }
 }
 
 function placeOf(fields: Fields): IPlace {
@@ -121,14 +113,6 @@ function partOf(fields: Fields): ILedgerPart {
     certainty: fields.string('certainty'),
     details: []
   };
-}
-
-function flag(fields: Fields, key: string): boolean {
-  const value = fields.value(key);
-  if (typeof value !== 'boolean') {
-    throw malformed(fields.placeOf(key), 'is not true or false');
-  }
-  return value;
 }
 
 function string(fields: Fields, key: string): string {

@@ -1,7 +1,6 @@
 // JSON of the server half and of kernels to checked values. Fields that a newer version adds are let
 // pass; a wrong one is a `WireError` that names its place.
 import { decodeText } from './decodeanswers';
-import { WireError } from './errors';
 import { Fields, asString } from './fields';
 import type {
   IDeviceUsage,
@@ -22,7 +21,7 @@ export const USAGE_SCHEMA = 'memtrack.usage/1';
 /** Decodes the state of the devices. */
 export function decodeGpus(json: unknown): IGpuState {
   const fields = Fields.of(json, '');
-  checkSchema(fields, GPUS_SCHEMA);
+  fields.checkSchema(GPUS_SCHEMA);
   return {
     time: 1000 * fields.number('time'),
     sequence: fields.integer('sequence', 0),
@@ -36,20 +35,12 @@ export function decodeGpus(json: unknown): IGpuState {
 /** Decodes what a kernel says of its memory. */
 export function decodeUsage(json: unknown): IUsage {
   const fields = Fields.of(json, '');
-  checkSchema(fields, USAGE_SCHEMA);
+  fields.checkSchema(USAGE_SCHEMA);
   return {
     pid: fields.integer('pid', 0),
     host: optional(fields, 'host', key => fields.string(key)) ?? '',
     devices: fields.list('devices', decodeDeviceUsage)
   };
-}
-
-function checkSchema(fields: Fields, schema: string): void {
-  const found = fields.string('schema');
-  // A minor number (`/1.2`) only adds keys, which are ignored.
-  if (found !== schema && !found.startsWith(`${schema}.`)) {
-    throw new WireError('version', 'schema', `"${found}" is not "${schema}"`);
-  }
 }
 
 function decodeDevice(value: unknown, where: string): IGpuDevice {

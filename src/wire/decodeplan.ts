@@ -1,6 +1,6 @@
 // Payload JSON to an `IPlan`, laid out in memtrack/reports/planpayload.py. Nothing in it is trusted: a
 // figure beyond what a planner takes is refused, so that no picture is drawn of nonsense.
-import { WireError, malformed } from './errors';
+import { malformed } from './errors';
 import { Fields } from './fields';
 import type { ICapacity, IKvInputs, ILedgerInputs, ILoadingInputs, IPlan } from './plan';
 import { DTYPES, FLOATS, MIXED, OPTIMIZERS } from './plan';
@@ -11,11 +11,7 @@ export const PLAN_SCHEMA = 'memtrack.plan/1';
 /** Decodes a plan; throws `WireError` for what cannot be shown. */
 export function decodePlan(json: unknown): IPlan {
   const fields = Fields.of(json, '');
-  const schema = fields.string('schema');
-  // A minor number (`/1.2`) only adds keys, which are ignored.
-  if (schema !== PLAN_SCHEMA && !schema.startsWith(`${PLAN_SCHEMA}.`)) {
-    throw new WireError('version', 'schema', `"${schema}" is not "${PLAN_SCHEMA}"`);
-  }
+  fields.checkSchema(PLAN_SCHEMA);
   const gpus = fields.list('gpus', (value, where) => capacityOf(Fields.of(value, where)));
   const gpu = fields.has('capacity')
     ? { name: fields.string('gpu'), usable: fields.integer('capacity', 1) }
@@ -55,8 +51,8 @@ function ledgerOf(fields: Fields): ILedgerInputs {
     sequence: fields.integer('sequence', 0),
     batch: fields.integer('batch', 1),
     vocabulary: fields.integer('vocabulary', 0),
-    checkpointing: flag(fields, 'checkpointing'),
-    flash: flag(fields, 'flash')
+    checkpointing: fields.flag('checkpointing'),
+    flash: fields.flag('flash')
   };
 }
 
@@ -78,7 +74,7 @@ function kvOf(fields: Fields): IKvInputs {
     intermediate: fields.integer('intermediate', 0),
     vocabulary: fields.integer('vocabulary', 0),
     prompt: fields.integer('prompt', 0),
-    flash: flag(fields, 'flash')
+    flash: fields.flag('flash')
   };
 }
 
@@ -90,14 +86,6 @@ function loadingOf(fields: Fields): ILoadingInputs {
     built: oneOf(fields, 'built', DTYPES),
     largest: fields.integer('largest', 0)
   };
-}
-
-function flag(fields: Fields, key: string): boolean {
-  const value = fields.value(key);
-  if (typeof value !== 'boolean') {
-    throw malformed(fields.placeOf(key), 'is not true or false');
-  }
-  return value;
 }
 
 function oneOf<T extends string>(fields: Fields, key: string, known: readonly T[]): T {

@@ -1,5 +1,5 @@
 // Guards between `unknown` JSON and the types of this room: each names the place of a wrong value.
-import { malformed } from './errors';
+import { WireError, malformed } from './errors';
 
 /** The fields of one JSON object, read one by one and checked as they are read. */
 export class Fields {
@@ -45,6 +45,14 @@ export class Fields {
     return value;
   }
 
+  flag(key: string): boolean {
+    const value = this.value(key);
+    if (typeof value !== 'boolean') {
+      throw malformed(this.placeOf(key), 'is not true or false');
+    }
+    return value;
+  }
+
   fields(key: string): Fields {
     return Fields.of(this.value(key), this.placeOf(key));
   }
@@ -55,6 +63,19 @@ export class Fields {
       throw malformed(this.placeOf(key), 'is not a list');
     }
     return values.map((value, index) => read(value, `${this.placeOf(key)}[${index}]`));
+  }
+
+  /** A list of objects. */
+  objects<T>(key: string, read: (fields: Fields) => T): readonly T[] {
+    return this.list(key, (value, where) => read(Fields.of(value, where)));
+  }
+
+  /** Throws unless `schema` is `expected` in name and major version: a minor one only adds keys. */
+  checkSchema(expected: string): void {
+    const schema = this.string('schema');
+    if (schema !== expected && !schema.startsWith(`${expected}.`)) {
+      throw new WireError('version', this.placeOf('schema'), `"${schema}" is not "${expected}"`);
+    }
   }
 
   /** Every field through `read`, in the order of the JSON. */

@@ -5,6 +5,9 @@ import { malformed } from './errors';
 import type { Fields } from './fields';
 import type { ILayerTree } from './report';
 
+/** Rows of a tree: `parent` -1 for a root, `subtree` counts the row itself. */
+export type ITreeShape = Pick<ILayerTree, 'length' | 'parent' | 'depth' | 'subtree'>;
+
 /** Decodes the layer tree; throws `WireError` where the columns are no tree in pre-order. */
 export function decodeLayerTree(decoder: ColumnDecoder, fields: Fields): ILayerTree {
   const parent = decoder.numbers(fields, 'parent');
@@ -28,7 +31,7 @@ export function decodeLayerTree(decoder: ColumnDecoder, fields: Fields): ILayerT
  * Each row lies within its parent's rows, and those rows are as many as it has descendants: then
  * the rows of a subtree are exactly its descendants.
  */
-function checkPreOrder(tree: ILayerTree, where: string): void {
+export function checkPreOrder(tree: ITreeShape, where: string): void {
   const sizes = new Int32Array(tree.length).fill(1);
   for (let row = tree.length - 1; row >= 0; row--) {
     const parent = at(tree.parent, row);

@@ -8,3 +8,9 @@ export const PLAN_MIME_TYPE = 'application/vnd.memtrack.plan.v1+json';
 
 /** The MIME type of the explanation of an error in an output. */
 export const DIAGNOSIS_MIME_TYPE = 'application/vnd.memtrack.diagnosis.v1+json';
+
+/** The MIME type of two runs compared in an output. */
+export const COMPARISON_MIME_TYPE = 'application/vnd.memtrack.comparison.v1+json';
+
+/** The MIME type of the kept runs in an output. */
+export const HISTORY_MIME_TYPE = 'application/vnd.memtrack.history.v1+json';
