@@ -275,9 +275,41 @@ def _qwen2(options: Options) -> nn.Module:
 def _t5(options: Options) -> nn.Module:
     import transformers as tf
 
+    tf.AttentionInterface.register("sdpa-strided", _with_strided_bias)
     config = tf.T5Config(decoder_start_token_id=0, pad_token_id=0, **_attention(options))
     config.decoder_start_token_id = 0
-    return tf.T5ForConditionalGeneration(config)
+    module = tf.T5ForConditionalGeneration(config)
+    if options.attention is None:
+        for part in (module.config, module.encoder.config, module.decoder.config):
+            part._attn_implementation = "sdpa-strided"
+    return module
+
+
+def _with_strided_bias(
+    module: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    attention_mask: Any,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    position_bias: Any = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attend as transformers 5.17 does, which `peaks.jsonl` was measured with.
+
+    Later versions make a bias of positions contiguous, whereupon CUDA takes another kernel.
+    """
+    mask = position_bias
+    if attention_mask is not None:
+        mask = torch.where(attention_mask, position_bias, torch.finfo(key.dtype).min)
+    elif getattr(module, "is_causal", False) and query.shape[2] > 1:
+        after = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=key.device).tril()
+        mask = torch.where(after, position_bias, torch.finfo(key.dtype).min)
+    found = nn.functional.scaled_dot_product_attention(
+        query, key, value, mask, dropout_p=dropout, scale=scaling
+    )
+    return found.transpose(1, 2).contiguous(), None
 
 
 def _vit(options: Options) -> nn.Module:

@@ -17,6 +17,7 @@ from memtrack.prediction.kernels.registry import FP32, HALVES, argument, ceil_to
 
 aten = torch.ops.aten
 CUDNN_WORKSPACE = 256
+MASK_ALIGNMENT = 8
 FLASH, EFFICIENT, CUDNN, MATH = "flash", "efficient", "cudnn", "math"
 
 
@@ -24,12 +25,14 @@ def backend(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    masked: bool,
+    mask: torch.Tensor | None,
     context: KernelContext,
 ) -> str:
     """Return which implementation of `scaled_dot_product_attention` CUDA takes.
 
-    Since torch 2.9 cuDNN comes first on Hopper and Blackwell, flash first elsewhere.
+    Since torch 2.9 cuDNN comes first on Hopper and Blackwell, flash first elsewhere. Of a mask that is
+    learnt, as Swin's bias of positions is, only the efficient kernel gives a gradient, and only where
+    its rows are dense, as those of T5's are not.
     """
     width, length = query.shape[-1], query.shape[-2]
     if (
@@ -42,14 +45,17 @@ def backend(
     half = query.dtype in HALVES
     modern = context.gpu.capability >= (8, 0)
     flags = torch.backends.cuda
-    if half and context.gpu.capability[0] >= 9 and context.cudnn and flags.cudnn_sdp_enabled():
+    learnt = mask is not None and mask.requires_grad and context.grad
+    cudnn = context.gpu.capability[0] >= 9 and context.cudnn and flags.cudnn_sdp_enabled()
+    if half and cudnn and not learnt:
         limit = 256 if context.gpu.capability[0] == 9 else 128
         if width % 8 == 0 and width <= limit and length > 1:
             return CUDNN
-    if half and modern and not masked and width <= 256 and flags.flash_sdp_enabled():
+    if half and modern and mask is None and width <= 256 and flags.flash_sdp_enabled():
         return FLASH
     aligned = width % (8 if half else 4) == 0
-    if aligned and not grouped and flags.mem_efficient_sdp_enabled():
+    dense = all(one is None or one.stride(-1) == 1 for one in (query, key, value, mask))
+    if aligned and dense and not grouped and flags.mem_efficient_sdp_enabled():
         return EFFICIENT
     return MATH
 
@@ -66,12 +72,12 @@ def scaled_dot_product_attention(
     dropout = argument(args, kwargs, 4, "dropout_p", 0.0)
     causal = argument(args, kwargs, 5, "is_causal", False)
     scale = kwargs.get("scale")
-    chosen = backend(query, key, value, mask is not None, context)
-    if mask is not None and mask.requires_grad and context.grad:
-        chosen = MATH  # a bias that is learnt, as T5's
+    chosen = backend(query, key, value, mask, context)
     grads = context.grad and any(one.requires_grad for one in (query, key, value))
     if mask is not None and mask.dtype is torch.bool and chosen != MATH:
         mask = torch.zeros_like(mask, dtype=query.dtype)
+    if mask is not None and chosen == EFFICIENT:
+        mask = _aligned(mask)
     if mask is not None and chosen in (EFFICIENT, CUDNN):
         mask = mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])
     if chosen == CUDNN:
@@ -85,6 +91,16 @@ def scaled_dot_product_attention(
     if chosen == FLASH:
         return _flash(query, key, value, dropout, causal, scale)
     return _math(query, key, value, mask, dropout, causal, scale)
+
+
+def _aligned(mask: torch.Tensor) -> torch.Tensor:
+    """Pad the rows of a mask where they do not begin at multiples of 8 values (`preprocess_mask`)."""
+    if all(step % MASK_ALIGNMENT == 0 for step in mask.stride()[:-1]):
+        return mask
+    length = mask.shape[-1]
+    return torch.nn.functional.pad(mask, (0, MASK_ALIGNMENT - length % MASK_ALIGNMENT))[
+        ..., :length
+    ]
 
 
 def _flash(query: Any, key: Any, value: Any, dropout: float, causal: bool, scale: Any) -> Any:
@@ -115,18 +131,26 @@ def _math(
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
     factor = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else abs(scale))
-    scores = (query * factor) @ (key * factor).transpose(-2, -1)
+    scores = (query * factor) @ (key.transpose(-2, -1) * factor)
     if causal:
-        shape = (query.shape[-2], key.shape[-2])
-        scores = scores + torch.zeros(shape, dtype=query.dtype, device=query.device)
+        scores.add_(torch.zeros(scores.shape[-2:], dtype=scores.dtype, device=query.device))
     elif mask is not None:
-        scores = scores + (
-            torch.zeros_like(mask, dtype=query.dtype) if mask.dtype is torch.bool else mask
-        )
-    weights = torch.softmax(scores, -1)
+        scores.add_(torch.zeros_like(mask, dtype=origin) if mask.dtype is torch.bool else mask)
+    weights = aten._safe_softmax(scores, -1)
     if dropout > 0:
         weights = aten.native_dropout(weights, dropout, True)[0]
     return (weights @ value).to(origin)
+
+
+@row("_safe_softmax")
+def safe_softmax(
+    op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
+) -> Any:
+    """A softmax, and another of it with rows of -inf made zero; where they are, as truth values."""
+    scores = args[0]
+    context.scratch(nbytes(scores))
+    context.scratch(scores.numel())
+    return torch.empty_like(scores)
 
 
 @row("_scaled_dot_product_cudnn_attention")
