@@ -170,6 +170,14 @@ class Ground:
         return frozenset(int(size) for size in table["bytes"][mine] if size >= 1 << 12)
 
     @cached_property
+    def is_weightless(self) -> Array:
+        """Which layers have neither weights nor, as one whose weights are another's too, multiply; False for none."""
+        layers = self.data.layers
+        bare = self.is_leaf & (layers["parameter_bytes"] == 0)
+        tied = np.array([name.startswith("Linear") for name in self.layer_type], dtype=bool)
+        return np.append(bare & ~tied, False)
+
+    @cached_property
     def blocks(self) -> list[int]:
         """Layers that repeat, such as those of a transformer: rows, in order; none where none do."""
         return repeated_layers(self)

@@ -8,13 +8,16 @@ import numpy as np
 
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
-from memtrack.remedies.base import Ground
+from memtrack.remedies.base import SCALE, Ground
 from memtrack.remedies.recipe import Bound
 from memtrack.remedies.scene import Scene
 
 LOW_TYPES = (
     "Linear",
-    "Conv",
+    "Conv1",
+    "Conv2",
+    "Conv3",
+    "ConvTranspose",
     "NonDynamically",
     "Bilinear",
     "LSTM",
@@ -25,6 +28,9 @@ LOW_TYPES = (
 """Beginnings of the names of layers whose results are of 16 bits under autocast."""
 _FULL_WORDS = ("LayerNorm", "RMSNorm", "GroupNorm", "Loss", "Softmax", "Embedding", "NewGELU")
 """In names of layers whose results are of 32 bits: autocast's list, and `pow` in NewGELU."""
+
+_CASTING_NORMS = ("LayerNorm", "RMSNorm", "GroupNorm")
+"""In names of norms that take float32 alone, and keep a copy of what is given to them."""
 
 
 class Flow(IntEnum):
@@ -41,6 +47,34 @@ def is_float32(ground: Ground) -> bool:
     layers = ground.data.layers
     elements, size = int(layers["parameters"].sum()), int(layers["parameter_bytes"].sum())
     return elements > 0 and 3.5 * elements <= size <= 4.5 * elements
+
+
+def keeps_its_size(scene: Scene) -> Array:
+    """Return which blocks are of no floating type that a remedy would change: masks, indices, sums."""
+    return is_byte_mask(scene) | is_index(scene) | is_partial_sum(scene)
+
+
+def is_index(scene: Scene) -> Array:
+    """Return which blocks are numbers of rows or places: what embeddings keep, and what pooling does of 8 bytes."""
+    ground = scene.ground
+    saved = scene.is_saved & ~scene.of_category(Category.PARAMETER)
+    tables = np.array([*(one.startswith("Embedding") for one in ground.layer_type), False])
+    found = saved & scene.kept_by(tables) & ~scene.kept_by(~tables)
+    pools = np.array(["Pool" in one for one in ground.layer_type] + [False])[scene["layer"]]
+    outputs = np.append(ground.data.calls["output_bytes"], -1)[scene["call"]]
+    indices = pools & saved & (scene["call"] >= 0) & (scene["requested"] == 2 * outputs)
+    return np.asarray(found | indices)
+
+
+def is_partial_sum(scene: Scene) -> Array:
+    """Return which blocks of backward are gone with the next event: sums of a bias's gradient, of float32.
+
+    Blocks of threads leave them in memory for the last one to add (`Reduce.cuh`, `global_memory_size`).
+    """
+    kinds = np.array([*(one.startswith(LOW_TYPES) for one in scene.ground.layer_type), False])
+    brief = scene["end"] - scene["start"] == SCALE
+    temporary = scene.of_category(Category.TEMPORARY) & (scene.born_in == PhaseKind.BACKWARD)
+    return np.asarray(brief & temporary & kinds[scene["layer"]])
 
 
 def is_byte_mask(scene: Scene) -> Array:
@@ -66,9 +100,19 @@ def flows_of(scene: Scene, bound: Bound) -> Array:
         [*(_layer_flow(scene.ground, row, bound) for row in _rows(scene)), _root(bound)]
     )
     flow = kind[scene["layer"]]
+    if bound is not Bound.LEAST:
+        normed = _read_by_norms(scene)
+        flow = np.where((flow == Flow.LOW) & normed, int(Flow.FULL), flow)
     of_step = scene.grows_with_batch & ~scene.of_category(Category.INPUT, Category.OTHER)
     # A gradient on its way to a weight is computed from 16-bit operands, and cast after that.
     return np.where(of_step, flow, int(Flow.SAME))
+
+
+def _read_by_norms(scene: Scene) -> Array:
+    """Return what norms keep of their inputs: in float32, whatever made these, as residual streams are too."""
+    kinds = scene.ground.layer_type
+    norms = np.array([*(any(w in one for w in _CASTING_NORMS) for one in kinds), False])
+    return np.asarray(scene.kept_by(norms) & ~norms[scene["layer"]])
 
 
 def _rows(scene: Scene) -> range:
@@ -87,17 +131,6 @@ def _layer_flow(ground: Ground, row: int, bound: Bound) -> int:
         return int(Flow.FULL)
     if ground.is_leaf[row]:
         return int(Flow.FULL if bound is Bound.MOST else Flow.LOW)
-    return int(_container_flow(ground, row, bound))
-
-
-def _container_flow(ground: Ground, row: int, bound: Bound) -> Flow:
-    """Return that of what a layer with others inside makes itself: a residual stream is of 32 bits."""
-    layers = ground.data.layers
-    inside = np.flatnonzero(layers["parent"] == row)
-    normed = any(
-        "Norm" in ground.layer_type[one] and "Batch" not in ground.layer_type[one] for one in inside
-    )
-    outermost = layers["parent"][row] < 0
-    if normed or outermost:
-        return Flow.LOW if bound is Bound.LEAST and not outermost else Flow.FULL
-    return Flow.LOW
+    # What a layer with others inside makes itself: products' sums, but for what norms read of it.
+    outermost = ground.data.layers["parent"][row] < 0
+    return int(Flow.FULL if outermost else Flow.LOW)

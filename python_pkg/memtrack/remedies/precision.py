@@ -13,11 +13,19 @@ import numpy as np
 from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
+from memtrack.remedies import attention16
 from memtrack.remedies.base import LASTING, after_cut
-from memtrack.remedies.dtypes import LOW_TYPES, Flow, flows_of, is_byte_mask, is_float32
+from memtrack.remedies.dtypes import LOW_TYPES, Flow, flows_of, is_float32, keeps_its_size
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.shapes import quadratic, softmax_results, with_16bit_kernel
+from memtrack.remedies.shapes import shape_of
+from memtrack.remedies.upcasts import (
+    norm_inputs,
+    of_loss,
+    upcasts_logits,
+    with_loss_of_16_bits,
+    written_norms,
+)
 from memtrack.remedies.words import NO_LAYERS, NO_PHASES, entry, measured
 
 
@@ -35,29 +43,39 @@ def refuse_autocast(scene: Scene) -> Text | None:
 
 def autocast(scene: Scene, bound: Bound) -> Scene:
     """Halve what 16-bit operations give, and add the copies that autocast makes of weights and inputs."""
-    scene = with_16bit_kernel(scene, bound)
-    flows = np.where(softmax_results(scene), int(Flow.FULL), flows_of(scene, bound))
-    low = flows == Flow.LOW
-    changed = scene.resized(low & ~is_byte_mask(scene), 0.5)
-    return _with_upcasts(_with_cast_weights(_with_cast_inputs(changed, flows)))
+    full = attention16.stays_full(scene, bound)
+    same = keeps_its_size(scene)
+    scene = attention16.in_16_bits(scene, bound)
+    full &= attention16.stays_full(scene, bound)
+    flows = np.where(full, int(Flow.FULL), flows_of(scene, bound))
+    changed = scene.resized((flows == Flow.LOW) & ~same, 0.5)
+    changed = _with_cast_inputs(changed, np.where(same, int(Flow.SAME), flows))
+    if upcasts_logits(scene.ground, bound):
+        changed = _with_upcasts(changed)
+    else:
+        changed = with_loss_of_16_bits(changed)
+    return _with_cast_gradients(_with_cast_weights(changed))
 
 
 def _with_cast_inputs(scene: Scene, flows: Array) -> Scene:
     """Give each 16-bit call a copy of what it saves of 32 bits; the original is then kept by others alone."""
     ground = scene.ground
     calls, leaf_low = ground.data.calls, low_calls(scene)
-    wanted = (flows == Flow.FULL) & scene.is_saved & ~scene.of_category(Category.PARAMETER)
+    wanted = flows == Flow.FULL
+    wanted = wanted | (scene.of_category(Category.INPUT) & (flows[: len(scene)] != Flow.LOW))
+    wanted = wanted & scene.is_saved & ~scene.of_category(Category.PARAMETER)
     start, until, like = [], [], []
-    end = scene["end"].copy()
+    end, over = scene["end"].copy(), calls["backward_end"]
     for place in np.flatnonzero(wanted).tolist():
         readers = ground.savers(int(scene["row"][place]))
         low = [int(one) for one in readers if leaf_low[one]]
         if not low:
             continue
         start += [int(after_cut(calls["start"][one])) for one in low]
-        until += [int(scene["end"][place])] * len(low)
+        gone = np.where(over[low] >= 0, after_cut(over[low]), LASTING)
+        until += np.minimum(gone, scene["end"][place]).tolist()
         like += [place] * len(low)
-        if len(low) == len(readers):
+        if len(low) == len(readers) and scene["category"][place] != Category.INPUT:
             end[place] = min(end[place], int(after_cut(_scope_end(scene, low[-1]))))
     rows = np.array(like, dtype=np.int64)
     return scene.having(end=end).adding(
@@ -80,11 +98,13 @@ def _scope_end(scene: Scene, call: int) -> int:
 def low_calls(scene: Scene) -> Array:
     """Return which calls (rows of calls) are of layers that autocast runs in 16 bits."""
     ground = scene.ground
-    kinds = np.array(
-        [name.startswith(LOW_TYPES) for name in ground.layer_type] or [False], dtype=bool
-    )
-    low = kinds[ground.data.calls["layer"]]
-    return np.asarray(low & ground.is_leaf[ground.data.calls["layer"]])
+    return np.append(_low_layers(scene), False)[ground.data.calls["layer"]]
+
+
+def _low_layers(scene: Scene) -> Array:
+    ground = scene.ground
+    kinds = [name.startswith(LOW_TYPES) for name in ground.layer_type]
+    return np.array(kinds, dtype=bool) & ground.is_leaf
 
 
 def _with_cast_weights(scene: Scene) -> Scene:
@@ -100,6 +120,7 @@ def _with_cast_weights(scene: Scene) -> Scene:
     for row in window:
         owner, phase = int(calls["layer"][row]), int(calls["phase"][row])
         parameters = _weight_bytes(scene, owner) or int(layers["parameter_bytes"][owner])
+        parameters += _tied_bytes(scene, row, parameters)
         if not parameters:
             continue
         until = calls["backward_end"][row]
@@ -121,6 +142,47 @@ def _weight_bytes(scene: Scene, layer: int) -> int:
     """Return the bytes of the parameters of a layer that are there."""
     mine = scene.of_category(Category.PARAMETER) & (scene["layer"] == layer)
     return int(scene["bytes"][mine].sum())
+
+
+def _tied_bytes(scene: Scene, call: int, own: int) -> int:
+    """Return the bytes of the embedding that the last layer shares: it has no matrix of its own."""
+    ground, calls = scene.ground, scene.ground.data.calls
+    shapes = shape_of(ground.data.string(int(calls["output_shape"][call])))
+    width = 4 * shapes[0][-1] if shapes else 0
+    if not width or own > width:
+        return 0
+    tables = np.array([*(name.startswith("Embedding") for name in ground.layer_type), False])
+    sizes = scene["requested"][scene.of_category(Category.PARAMETER) & tables[scene["layer"]]]
+    return max((int(size) for size in sizes if size % width == 0), default=0)
+
+
+def _with_cast_gradients(scene: Scene) -> Scene:
+    """Have the gradients of 16-bit weights in 16 bits first, and of float32 once their layer is through."""
+    low = np.append(_low_layers(scene), False)[scene["layer"]]
+    gradients = scene.of_category(Category.GRADIENT) | scene.is_weight_shaped
+    rows = np.flatnonzero(low & gradients & (scene.born_in == PhaseKind.BACKWARD))
+    first = scene["start"][rows]
+    cast = np.minimum(_leaving_layer(scene, rows), scene["end"][rows] - 1)
+    start = scene["start"].copy()
+    start[rows] = np.maximum(cast, first)
+    return scene.having(start=start).adding(
+        start=first - 1,
+        end=start[rows] + 1,
+        requested=scene["requested"][rows] // 2,
+        layer=scene["layer"][rows],
+        call=scene["call"][rows],
+    )
+
+
+def _leaving_layer(scene: Scene, rows: Array) -> Array:
+    """Return, for each of some blocks, the position just before the next that another layer makes."""
+    order = np.argsort(scene["start"], kind="stable")
+    layer, start = scene["layer"][order], scene["start"][order]
+    changes = np.flatnonzero(np.append(layer[1:] != layer[:-1], True)) + 1
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    following = changes[np.searchsorted(changes, place[rows], side="right")]
+    return np.append(start, LASTING)[following] - 1
 
 
 def _with_upcasts(scene: Scene) -> Scene:
@@ -170,40 +232,39 @@ def refuse_weights(scene: Scene) -> Text | None:
 
 def weights_16bit(scene: Scene, bound: Bound) -> Scene:
     """Halve all that is of float32 but what is upcast on purpose: norms written out and losses."""
-    scene = with_16bit_kernel(scene, bound)
-    masks = is_byte_mask(scene)
-    whole = scene.of_category(Category.INPUT, Category.WORKSPACE, Category.OTHER) & ~scene.is_saved
-    upcast = np.zeros(len(scene), dtype=bool)
-    if bound is not Bound.LEAST:
-        upcast = _is_upcast(scene, bound)
-    return scene.resized(~(masks | whole | upcast), 0.5)
+    same = keeps_its_size(scene) | attention16.stays_full(scene, bound)
+    inputs, both = norm_inputs(scene)
+    upcast = _upcast(scene, bound, inputs & ~both)
+    scene = attention16.in_16_bits(scene, bound)
+    same &= keeps_its_size(scene) | attention16.stays_full(scene, bound)
+    whole = scene.of_category(Category.WORKSPACE, Category.OTHER) & ~scene.is_saved
+    changed = scene.resized(~(same | whole | upcast), 0.5)
+    return changed if bound is Bound.LEAST else _with_norm_copies(changed, both)
 
 
-def _is_upcast(scene: Scene, bound: Bound) -> Array:
-    """Return what stays of float32: inside norms that are written out, and what the loss makes of outputs."""
-    ground = scene.ground
-    owner = scene["layer"]
-    kinds = ground.layer_type
-    rms = np.array([name.endswith("RMSNorm") and name != "RMSNorm" for name in kinds] + [False])
-    result = _call_outputs(scene)
-    inside = rms[owner] & ~result & (scene.born_in == PhaseKind.FORWARD)
-    outside = (ground.block_of[owner] < 0) & ~scene.of_category(Category.OUTPUT)
-    outermost = ground.data.layers["parent"] < 0
-    losses = np.array(["Loss" in name for name in kinds], dtype=bool)  # of the inputs' own type
-    outer = np.append(outermost & ~(losses & (bound is Bound.LIKELY)), True)[owner]
-    loss = outside & outer & scene.grows_with_batch
+def _upcast(scene: Scene, bound: Bound, inputs: Array) -> Array:
+    """Return what stays of float32: in norms that are written out, and what the loss makes of logits."""
+    if bound is Bound.LEAST:
+        return np.zeros(len(scene), dtype=bool)
+    norms = written_norms(scene)[scene["layer"]] & ~_call_outputs(scene)
+    inside = norms & (scene.born_in == PhaseKind.FORWARD) & ~scene.is_saved
+    loss = of_loss(scene) & upcasts_logits(scene.ground, bound)
     if bound is Bound.MOST:
-        loss |= outside & scene.grows_with_batch & (scene.born_in == PhaseKind.BACKWARD)
-        loss |= _beside_matrices(
-            scene
-        )  # attention that is written out works in float32 on some devices
-    return np.asarray(inside | loss | softmax_results(scene))
+        inside = norms
+    return np.asarray(inputs | inside | loss)
 
 
-def _beside_matrices(scene: Scene) -> Array:
-    """Return the blocks of layers that keep attention matrices, these included."""
-    matrices = quadratic(scene)
-    return np.isin(scene["layer"], np.unique(scene["layer"][matrices])) & scene.grows_with_batch
+def _with_norm_copies(scene: Scene, chosen: Array) -> Scene:
+    """Add the float32 copy of inputs that norms keep beside their 16-bit ones."""
+    rows = np.flatnonzero(chosen)
+    return scene.adding(
+        start=scene["start"][rows] + 1,
+        end=scene["end"][rows],
+        requested=2 * scene["requested"][rows],
+        category=int(Category.ACTIVATION),
+        layer=scene["layer"][rows],
+        call=scene["call"][rows],
+    )
 
 
 def _call_outputs(scene: Scene) -> Array:

@@ -79,11 +79,21 @@ class Scene:
         """Which blocks autograd kept for backward."""
         return np.append(self.ground.is_saved, False)[self["row"]]
 
+    def kept_by(self, kinds: Array) -> Array:
+        """Return which blocks layers of some kinds keep for backward; `kinds` has a flag a layer."""
+        data = self.ground.data
+        layer = data.calls["layer"][data.saved["call"]]
+        rows = data.saved["allocation"][kinds[layer]]
+        found = np.zeros(len(data.allocations) + 1, dtype=bool)
+        found[rows] = True
+        return found[self["row"]]
+
     @cached_property
     def is_weight_shaped(self) -> Array:
         """Which are temporaries of backward of a parameter's size: gradients on their way."""
         sizes = np.fromiter(self.ground.parameter_sizes, dtype=np.int64)
         alike = np.isin(self["bytes"], sizes) & self.of_category(Category.TEMPORARY)
+        alike &= ~self.ground.is_weightless[self["layer"]]
         return np.asarray(alike & (self.born_in == PhaseKind.BACKWARD))
 
     @cached_property

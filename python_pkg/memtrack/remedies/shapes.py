@@ -10,7 +10,7 @@ import numpy as np
 from memtrack.i18n import Text, text
 from memtrack.recording import Category
 from memtrack.recording.tables import Array
-from memtrack.remedies.base import after_cut
+from memtrack.remedies.base import Ground, after_cut
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
 from memtrack.remedies.words import NO_LAYERS, NO_PHASES, entry
@@ -32,13 +32,18 @@ def shape_of(written: str) -> list[tuple[int, ...]]:
     return shapes
 
 
-def _attention_calls(scene: Scene) -> Iterator[tuple[int, int, int, int]]:
+def attention_layers(ground: Ground) -> Array:
+    """Return which layers are attention by their names, False for none."""
+    return np.array([*("Attention" in one or "Attn" in one for one in ground.layer_type), False])
+
+
+def attention_calls(scene: Scene) -> Iterator[tuple[int, int, int, int]]:
     """Go through calls of attention: the call, and batch, length and width of its output."""
     ground, calls = scene.ground, scene.ground.data.calls
+    mine = attention_layers(ground)
     for call in ground.calls.tolist():
         layer = int(calls["layer"][call])
-        name = ground.layer_type[layer]
-        if "Attention" not in name and "Attn" not in name:
+        if not mine[layer]:
             continue
         shapes = shape_of(ground.data.string(int(calls["output_shape"][call])))
         if shapes and len(shapes[0]) == 3:
@@ -50,7 +55,7 @@ def quadratic(scene: Scene) -> Array:
     found = np.zeros(len(scene), dtype=bool)
     layers = scene.ground.data.layers
     known: dict[int, set[int]] = {}
-    for call, batch, length, width in _attention_calls(scene):
+    for call, batch, length, width in attention_calls(scene):
         matrix = batch * length * length
         output = batch * length * width
         sizes = {
@@ -69,23 +74,6 @@ def quadratic(scene: Scene) -> Array:
         )
         found |= inside & np.isin(scene["requested"], list(sizes))
     return found & scene.grows_with_batch
-
-
-def softmax_results(scene: Scene) -> Array:
-    """Return the first attention matrix that each call keeps: softmax's own, which is of float32.
-
-    Models that write attention out compute softmax in float32 whatever the rest is of.
-    """
-    rows = np.flatnonzero(quadratic(scene) & scene.is_saved & (scene["call"] >= 0))
-    rows = rows[np.argsort(scene["start"][rows], kind="stable")]
-    attention = np.array(
-        [*("Attention" in name or "Attn" in name for name in scene.ground.layer_type), False]
-    )
-    rows = rows[attention[scene["layer"][rows]]]
-    _, first = np.unique(scene["call"][rows], return_index=True)
-    found = np.zeros(len(scene), dtype=bool)
-    found[rows[first]] = True
-    return found
 
 
 def _of_call(scene: Scene, call: int) -> Array:
@@ -112,25 +100,10 @@ def fused_attention(scene: Scene, bound: Bound) -> Scene:
     return scene.resized(matrices, 1 / np.maximum(length, 1))
 
 
-def with_16bit_kernel(scene: Scene, bound: Bound) -> Scene:
-    """Return the scene as 16-bit attention makes it: without matrices that float32 alone has needed.
-
-    The fused kernels with grouped heads take 16 bits only, so that torch's own attention makes matrices
-    in float32 and none in 16 bits. Attention that a model writes out makes them always.
-    """
-    matrices = np.flatnonzero(quadratic(scene) & (scene["row"] >= 0))
-    if not len(matrices) or bound is Bound.MOST:
-        return scene
-    data = scene.ground.data
-    stack = int(data.allocations["stack"][scene["row"][matrices[0]]])
-    of_torch = any("sdpa" in function for _, function, _ in data.stack_frames(stack))
-    return fused_attention(scene, bound) if of_torch or bound is Bound.LEAST else scene
-
-
 def _lengths(scene: Scene) -> Array:
     length = np.ones(len(scene), dtype=np.int64)
     layers = scene.ground.data.layers
-    for call, _, of_call, _ in _attention_calls(scene):
+    for call, _, of_call, _ in attention_calls(scene):
         layer = int(scene.ground.data.calls["layer"][call])
         inside = (scene["layer"] >= layer) & (
             scene["layer"] < layer + int(layers["subtree"][layer])
@@ -139,7 +112,7 @@ def _lengths(scene: Scene) -> Array:
     return length
 
 
-def _logits(scene: Scene) -> tuple[Array, int]:
+def logits_like(scene: Scene) -> tuple[Array, int]:
     """Return which blocks are as large as the logits, and how many positions these have."""
     ground, calls = scene.ground, scene.ground.data.calls
     found, most = np.zeros(len(scene), dtype=bool), 0
@@ -172,7 +145,7 @@ def refuse_chunks(scene: Scene) -> Text | None:
         return NO_PHASES
     if not len(scene.ground.calls):
         return NO_LAYERS
-    mine, positions = _logits(scene)
+    mine, positions = logits_like(scene)
     if not mine.any():
         return text("No output of a vocabulary's width was seen")
     if (
@@ -188,7 +161,7 @@ def chunked(scene: Scene, bound: Bound) -> Scene:
 
     The last layer's gradient is then added up chunk by chunk, which takes a second one; none in LEAST.
     """
-    mine, positions = _logits(scene)
+    mine, positions = logits_like(scene)
     share = min(1.0, _CHUNK / max(positions, 1))
     rows = np.flatnonzero(mine & scene.of_category(Category.OUTPUT))
     layers = set(scene["layer"][rows].tolist())
