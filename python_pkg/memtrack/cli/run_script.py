@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, text
-from memtrack.scripts.program import Module, Program, script_or_folder
+from memtrack.scripts.program import Module, NoProgram, Program, script_or_folder
 from memtrack.scripts.session import Session, state_of_exit
 from memtrack.scripts.target import planned_target
 
@@ -42,8 +42,9 @@ def main(arguments: Sequence[str], language: str) -> int:
     try:
         try:
             program.prepare()
-        except MemtrackError as error:
-            return _wrong(error, language)
+        except NoProgram as error:
+            _wrong(error, language)
+            return error.code
         program.run()
     except SystemExit as left:
         session.end(state_of_exit(left.code))

@@ -7,10 +7,11 @@ Python itself; the tests compare the two.
 from __future__ import annotations
 
 import builtins
-import importlib.util
+import errno
 import io
 import os
 import pkgutil
+import runpy
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -19,16 +20,24 @@ from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from memtrack.errors import UsageError
-from memtrack.i18n import text
 from memtrack.scripts import imports
 
 _MAIN = "__main__"
 _FINDING = "<frozen importlib"
+_RUNPY = runpy.run_module.__code__.co_filename
 _MODULES = os.path.join("torch", "nn", "modules", "module.py")
 _OWN_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 _replaced: list[ModuleType] = []
 """The `__main__` that was there before: its code is still running."""
+
+
+class NoProgram(UsageError):
+    """There is nothing that can be run; `code` is what Python exits with, the sentence its own."""
+
+    def __init__(self, words: str, code: int) -> None:
+        super().__init__(f"{sys.executable}: {words}")
+        self.code = code
 
 
 class Program(ABC):
@@ -43,7 +52,7 @@ class Program(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Find it and set `sys.argv` and `sys.path`. Raises UsageError where there is none.
+        """Find it and set `sys.argv` and `sys.path`. Raises NoProgram where there is none.
 
         Packages that a module lies in are imported, and may raise anything.
         """
@@ -62,8 +71,7 @@ class Script(Program):
 
     def prepare(self) -> None:
         """Set `sys.argv` and the folder that imports look in first."""
-        if not os.path.exists(self._path):
-            raise UsageError(text("There is no file {path}.", path=self._path))
+        _must_be_readable(self._path)
         sys.argv[:] = [self._path, *self._arguments]
         _put_first_on_path(os.path.dirname(os.path.realpath(self._path)))
 
@@ -80,22 +88,28 @@ class Module(Program):
     """A module, or a package with a `__main__`, as in `python -m NAME`."""
 
     _spec: ModuleSpec
+    _code: Any
 
     def prepare(self) -> None:
         """Find the module from the working folder on."""
         sys.argv[:] = ["-m", *self._arguments]
         _put_first_on_path(os.getcwd())
-        self._spec = _spec_of(self.name)
+        # What is missing, and what lies in a package that fails, is told as `python -m` tells it.
+        find: Any = vars(runpy)["_get_module_details"]
+        try:
+            _, self._spec, self._code = find(self.name, _NoModule)
+        except _NoModule as problem:
+            raise NoProgram(str(problem), 1) from None
         sys.argv[0] = self._spec.origin or self.name
 
     def run(self) -> None:
         """Run the module's code."""
-        spec, loader = self._spec, _loader_of(self._spec)
-        main = _become_main(spec.origin, loader)
+        spec = self._spec
+        main = _become_main(spec.origin, spec.loader)
         main.__spec__, main.__package__ = spec, spec.parent
         if spec.cached is not None:
             main.__dict__["__cached__"] = spec.cached
-        exec(loader.get_code(spec.name), main.__dict__)  # noqa: S102 - the user's own program
+        exec(self._code, main.__dict__)  # noqa: S102 - the user's own program
 
 
 class Folder(Module):
@@ -108,13 +122,17 @@ class Folder(Module):
     def prepare(self) -> None:
         """Find the `__main__`, which may import what lies beside it."""
         sys.argv[:] = [self._path, *self._arguments]
-        folder = os.path.abspath(self._path)
+        folder = _absolute(self._path)
         _put_first_on_path(folder)
         importer: Any = pkgutil.get_importer(folder)
         spec = importer.find_spec(_MAIN)
         if spec is None:
-            raise UsageError(text("There is no __main__.py in {path}.", path=self._path))
-        self._spec = spec
+            raise NoProgram(f"can't find {_MAIN!r} module in {folder!r}", 1)
+        self._spec, self._code = spec, spec.loader.get_code(_MAIN)
+
+
+class _NoModule(Exception):
+    """What `runpy` raises where a module cannot be run."""
 
 
 def script_or_folder(path: str, arguments: Sequence[str]) -> Program:
@@ -140,7 +158,7 @@ def without_our_frames(
         traceback = traceback.tb_next
     files = [entry.tb_frame.f_code.co_filename for entry in entries]
     first = max((row + 1 for row, file in enumerate(files) if file == __file__), default=0)
-    while 0 < first < len(files) and files[first].startswith(_FINDING):
+    while 0 < first < len(files) and files[first].startswith((_FINDING, _RUNPY)):
         first += 1
     kept = [
         row
@@ -184,6 +202,27 @@ def _stem(path: str) -> str:
     return os.path.splitext(os.path.basename(os.path.abspath(path)))[0]
 
 
+def _absolute(path: str) -> str:
+    """Return a path from the root on, spelled as it is: so Python puts it into its messages."""
+    return os.getcwd() if path == os.curdir else os.path.join(os.getcwd(), path)
+
+
+def _must_be_readable(path: str) -> None:
+    """Raise NoProgram for a file that cannot be opened. It is not: a pipe can be opened but once."""
+    problem = 0
+    try:
+        os.stat(path)
+    except OSError as refused:
+        problem = refused.errno or errno.ENOENT
+    except ValueError:  # a zero in it
+        problem = errno.ENOENT
+    if not problem and not os.access(path, os.R_OK):
+        problem = errno.EACCES
+    if problem:
+        words = f"can't open file {_absolute(path)!r}: [Errno {problem}] {os.strerror(problem)}"
+        raise NoProgram(words, 2)
+
+
 def _code_of(file: str, loader: SourceFileLoader | SourcelessFileLoader) -> CodeType:
     if isinstance(loader, SourcelessFileLoader):
         compiled = loader.get_code(_MAIN)
@@ -196,7 +235,15 @@ def _code_of(file: str, loader: SourceFileLoader | SourcelessFileLoader) -> Code
     except SyntaxError as problem:
         if "(unicode error) 'utf-8'" in str(problem.msg):
             raise _undeclared(written, file) or problem from None
+        if problem.filename is None and b"\0" in written:
+            raise _binary(written, file) from None
         raise
+
+
+def _binary(written: bytes, file: str) -> SyntaxError:
+    """Return what Python says of a file with a null byte."""
+    line = written.count(b"\n", 0, written.index(b"\0")) + 1
+    return SyntaxError("source code cannot contain null bytes", (file, line, None, ""))
 
 
 def _undeclared(written: bytes, file: str) -> SyntaxError | None:
@@ -230,29 +277,3 @@ def _put_first_on_path(folder: str) -> None:
     """Replace what Python has put first; it puts nothing there when it was told not to."""
     if not getattr(sys.flags, "safe_path", False):
         sys.path[:1] = [folder]
-
-
-def _spec_of(name: str) -> ModuleSpec:
-    """Return where a module is, of a package its `__main__`."""
-    spec = _found(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        spec = _found(f"{name}.{_MAIN}")
-    if spec is None or not hasattr(spec.loader, "get_code"):
-        raise UsageError(text("There is no module {name} that can be run.", name=name))
-    return spec
-
-
-def _found(name: str) -> ModuleSpec | None:
-    """Look for a module; an error of a package that it lies in comes out as it is."""
-    try:
-        return importlib.util.find_spec(name)
-    except ModuleNotFoundError as problem:
-        if problem.name and f"{name}.".startswith(f"{problem.name}."):
-            return None
-        raise
-    except ValueError:  # no name of a module
-        return None
-
-
-def _loader_of(spec: ModuleSpec) -> Any:
-    return spec.loader

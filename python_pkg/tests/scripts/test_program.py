@@ -210,20 +210,69 @@ def test_a_package_that_fails_shows_its_own_error(folder, package):
     [
         ([], "memtrack run needs a program: a script, or -m and the name of a module."),
         (["-m"], "memtrack run needs a program: a script, or -m and the name of a module."),
-        (["none.py"], "There is no file none.py."),
-        (["-m", "no.such.module"], "There is no module no.such.module that can be run."),
-        (["-m", "beside.part"], "There is no module beside.part that can be run."),
-        (["-m", "package"], "There is no module package that can be run."),
-        (["."], "There is no __main__.py in .."),
         (["--steps", "0", "beside.py"], "steps must be a whole number from 1, not 0."),
         (["--out", "none/x", "beside.py"], "There is no folder {folder}/none."),
     ],
 )
 def test_wrong_use_is_one_line(folder, arguments, problem):
-    (folder / "package").mkdir()
     found = memtrack_run(folder, *arguments)
     assert (found.code, found.err) == (2, problem.format(folder=folder) + "\n")
-    assert "beside" not in found.out or arguments[-1] == "beside.part"
+    assert "beside" not in found.out
+
+
+@pytest.mark.parametrize("recording", [(), ("--no-record",)], ids=["recorded", "not recorded"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "none.py",
+        "none",
+        "none/none.py",
+        "beside.py/x",
+        ".",
+        "empty",
+        "./empty/",
+        "other.zip",
+        "-m none",
+        "-m no.such.module",
+        "-m none.py",
+        "-m beside.py",
+        "-m beside.part",
+        "-m package",
+        "-m package.none",
+        "-m empty",
+        "-m .",
+        "-m .beside",
+        "-m sys",
+        "-m 1+1",
+    ],
+)
+def test_where_there_is_nothing_to_run_python_has_the_word(folder, arguments, recording):
+    for name in ("package", "empty"):
+        (folder / name).mkdir()
+    (folder / "package" / "__init__.py").touch()
+    with zipfile.ZipFile(folder / "other.zip", "w") as file:
+        file.writestr("module.py", "")
+    words = arguments.split()
+    expected, found = python(folder, *words), memtrack_run(folder, *recording, *words)
+    assert (found.code, found.out, found.err) == (expected.code, expected.out, expected.err)
+    assert found.code in (1, 2) and found.err.count("\n") == 1
+    assert not list(folder.glob("*.memtrack"))
+
+
+def test_a_folder_and_a_zip_file_with_a_main_run_and_exit_as_it_says(folder):
+    program = "import sys\nprint(sys.argv, sys.path[0], __file__, __spec__.name)\nsys.exit(3)\n"
+    (folder / "app").mkdir()
+    (folder / "app" / "__main__.py").write_text(program)
+    with zipfile.ZipFile(folder / "app.zip", "w") as file:
+        file.writestr("__main__.py", program)
+    for words in (["app", "a"], ["./app/"], ["app.zip", "-m"], ["-m", "app", "b"]):
+        assert same(folder, *words).code == 3
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python names no line any more")
+def test_a_binary_file_is_no_program(folder):
+    (folder / "program.py").write_bytes(b"x = 1\n\0\1\2")
+    same(folder, "program.py")
 
 
 @pytest.mark.parametrize(
