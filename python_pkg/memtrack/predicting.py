@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -179,6 +180,11 @@ def largest_batch(
         raise UsageError(
             text("largest_batch takes a function of the batch size, not {kind}.", kind=kind)
         )
+    if not _takes_a_number(given):
+        name = getattr(given, "__name__", type(given).__name__)
+        raise UsageError(
+            text("largest_batch calls {name} with one number, which it does not take.", name=name)
+        )
 
     def attempt(size: int) -> Prediction:
         return predict(
@@ -186,6 +192,17 @@ def largest_batch(
         )
 
     return find_largest(attempt, low, high, progress)
+
+
+def _takes_a_number(function: Callable[..., Any]) -> bool:
+    """Tell whether a function can be called with one; of one that hides its parameters it may be."""
+    try:
+        inspect.signature(function).bind(1)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def _loaded() -> Any:

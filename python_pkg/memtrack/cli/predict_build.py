@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import shlex
 import shutil
 import sys
+import traceback
 from collections.abc import Callable
-from importlib import import_module
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
 from typing import Any
 
-from memtrack.errors import UsageError
-from memtrack.i18n import text
-from memtrack.predicting import Prediction, predict
+from memtrack.cli.buildat import as_program, build_at, without_our_frames
+from memtrack.errors import MemtrackError, UsageError
+from memtrack.i18n import Text, text
+from memtrack.predicting import Prediction, largest_batch, predict
 from memtrack.reports import render_text
+from memtrack.reports.cells import display_width
+from memtrack.reports.searching import Searching, bar, largest_sentence
 
-DOES_NOT_FIT = 1
+FINE, DOES_NOT_FIT, WRONG = 0, 1, 2
+SCHEMA = "memtrack.prediction/1"
 
 
 def add_arguments(commands: Any, language: str) -> None:
@@ -25,12 +31,16 @@ def add_arguments(commands: Any, language: str) -> None:
     parser = commands.add_parser("predict", help=purpose, description=purpose)
     build = text("a function that makes the program and returns a function for one step")
     parser.add_argument("build", metavar="MODULE:FUNCTION", help=build.render(language))
-    gpu = text("the GPU to fit into: a name such as 'RTX 4090', or a size such as 24GiB")
+    gpu = text("the GPU to fit into: a name such as 'RTX 4090', a size such as 24GiB, or here")
     parser.add_argument("--gpu", metavar="NAME|SIZE", help=gpu.render(language))
     steps = text("how many steps are run (default: 3)")
-    parser.add_argument("--steps", metavar="N", default="3", help=steps.render(language))
+    parser.add_argument("--steps", metavar="N", help=steps.render(language))
+    largest = text("search the largest batch: the function takes it as its argument")
+    parser.add_argument("--largest-batch", action="store_true", help=largest.render(language))
     conf = text("the allocator's settings, as in PYTORCH_CUDA_ALLOC_CONF")
     parser.add_argument("--alloc-conf", metavar="CONF", help=conf.render(language))
+    words = text("what the module finds in sys.argv, as one word in quotes")
+    parser.add_argument("--args", metavar="WORDS", default="", help=words.render(language))
     save = text("write the prediction to a .memtrack file too")
     parser.add_argument("--save", metavar="FILE", help=save.render(language))
     as_json = text("print the prediction as one JSON object")
@@ -38,21 +48,30 @@ def add_arguments(commands: Any, language: str) -> None:
 
 
 def run(options: argparse.Namespace, language: str) -> int:
-    """Print the prediction; 1 when it does not fit the GPU that was named."""
-    if not (options.steps.isascii() and options.steps.isdigit()):
-        raise UsageError(text("--steps takes a whole number, not '{value}'.", value=options.steps))
-    build = function_at(options.build)
-    found = predict(
-        build, steps=int(options.steps), gpu=options.gpu, allocator_conf=options.alloc_conf
-    )
-    if options.save is not None:
+    """Print the prediction; 1 when it does not fit the GPU that was named, 2 when there is none."""
+    _check(options)
+    progress = _Progress(language)
+    # What the program prints is no part of our answer to another program.
+    quiet = redirect_stdout(sys.stderr) if options.json else nullcontext()
+    try:
+        with as_program(options.build, _split(options.args)), quiet:
+            build = build_at(options.build)
+            asked = _largest if options.largest_batch else _predicted
+            found, answer = asked(build, options, progress)
+    except MemtrackError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's program may raise anything
+        return _failed(error, language)
+    finally:
+        progress.end()
+    if found is not None and options.save is not None:
         found.save(options.save)
     if options.json:
-        print(json.dumps(as_json(found), ensure_ascii=False, indent=2))
+        told = {"schema": SCHEMA} if found is None else as_json(found)
+        print(json.dumps({**told, **answer}, ensure_ascii=False, indent=2))
     else:
-        columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
-        print(render_text(found.report(), width=columns, language=language))
-    return DOES_NOT_FIT if found.fits is False else 0
+        _print(found, answer, language)
+    return DOES_NOT_FIT if found is None or found.fits is False else FINE
 
 
 def as_json(found: Prediction) -> dict[str, Any]:
@@ -60,7 +79,7 @@ def as_json(found: Prediction) -> dict[str, Any]:
     phase, layer = found.limiting
     told = found.told.to_json()
     return {
-        "schema": "memtrack.prediction/1",
+        "schema": SCHEMA,
         **told,
         "fits": found.fits,
         "limiting": {"phase": phase, "layer": layer},
@@ -68,29 +87,104 @@ def as_json(found: Prediction) -> dict[str, Any]:
     }
 
 
-def function_at(name: str) -> Callable[[], Callable[[], Any]]:
-    """Import `MODULE:FUNCTION` from the current folder, or else from where Python looks."""
-    module_name, colon, attribute = name.partition(":")
-    if not (colon and module_name and attribute):
-        raise UsageError(
-            text("'{name}' is not MODULE:FUNCTION.", name=name),
-            text("For a function build in train.py write train:build."),
-        )
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
+def _check(options: argparse.Namespace) -> None:
+    """Refuse, before the program runs, what could not be done after it."""
+    steps = options.steps
+    if steps is not None and not (steps.isascii() and steps.isdigit()):
+        raise UsageError(text("--steps takes a whole number, not '{value}'.", value=steps))
+    if options.largest_batch and options.gpu is None:
+        raise UsageError(text("Something is missing: {usage}", usage="--gpu NAME|SIZE"))
+    if options.save is not None and not Path(options.save).absolute().parent.is_dir():
+        folder = Path(options.save).absolute().parent
+        raise UsageError(text("There is no folder {path}.", path=folder))
+
+
+def _predicted(
+    build: Callable[..., Any], options: argparse.Namespace, progress: _Progress
+) -> tuple[Prediction | None, dict[str, Any]]:
+    found = predict(
+        build,
+        steps=int(options.steps or 3),
+        gpu=options.gpu,
+        allocator_conf=options.alloc_conf,
+        progress=progress.predicted,
+    )
+    return found, {}
+
+
+def _largest(
+    build: Callable[..., Any], options: argparse.Namespace, progress: _Progress
+) -> tuple[Prediction | None, dict[str, Any]]:
+    found = largest_batch(
+        build,
+        gpu=options.gpu,
+        steps=int(options.steps or 2),
+        allocator_conf=options.alloc_conf,
+        progress=progress.tried,
+    )
+    phase, layer = found.limiting
+    limiting = {"phase": phase, "layer": layer}
+    answer = {"largest_batch": found.size, "limiting_next": limiting, "tried": list(found.tried)}
+    return found.best, answer
+
+
+def _print(found: Prediction | None, answer: dict[str, Any], language: str) -> None:
+    columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
+    if answer:
+        limiting = answer["limiting_next"]
+        sentence = largest_sentence(answer["largest_batch"], limiting["phase"], limiting["layer"])
+        print(sentence.render(language))
+    if found is not None:
+        print(render_text(found.report(), width=columns, language=language))
+
+
+def _failed(error: BaseException, language: str) -> int:
+    """Show the program's own traceback, then what that means for the prediction."""
+    sys.stdout.flush()
+    if isinstance(error, SystemExit):
+        sentence = text("The program left with {code} before it was predicted.", code=error.code)
+    else:
+        traceback.print_exception(error.with_traceback(without_our_frames(error.__traceback__)))
+        name = type(error).__name__
+        sentence = text("Not predicted: the program raised {name}, as shown above.", name=name)
+    print(sentence.render(language), file=sys.stderr)
+    return WRONG
+
+
+def _split(words: str) -> list[str]:
     try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as missing:
-        if missing.name != module_name.partition(".")[0]:
-            raise
-        raise UsageError(text("There is no module '{name}' here.", name=module_name)) from None
-    found: Any = module
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
-        raise UsageError(
-            text("Module {module} has no function '{name}'.", module=module_name, name=attribute)
-        )
-    function: Callable[[], Callable[[], Any]] = found
-    return function
+        return shlex.split(words)
+    except ValueError as error:
+        raise UsageError(text("--args cannot be read: {problem}.", problem=str(error))) from None
+
+
+class _Progress:
+    """A line on a terminal's stderr that is replaced as the work goes on, and gone at the end."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._width = 0
+        self._search = Searching()
+
+    def predicted(self, done: int, count: int) -> None:
+        """One more of the parts of a prediction is done."""
+        self._tell(done / count, text("Predicting: {done} of {count}", done=done, count=count))
+
+    def tried(self, size: int, fits: bool) -> None:
+        """One more size of a search was tried."""
+        sentence = self._search.tried(size, fits)
+        self._tell(self._search.share, sentence)
+
+    def _tell(self, share: float, sentence: Text) -> None:
+        if sys.stderr.isatty():
+            self._put(f"{bar(share)} {sentence.render(self._language)}")
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._width:
+            self._put("")
+
+    def _put(self, words: str) -> None:
+        sys.stderr.write(f"\r{' ' * self._width}\r{words}")
+        sys.stderr.flush()
+        self._width = display_width(words)

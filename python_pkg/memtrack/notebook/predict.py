@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import difflib
+import inspect
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from memtrack.api import Presentation
@@ -14,7 +18,7 @@ from memtrack.notebook.grammar import split_words, unquote
 from memtrack.notebook.output import say, takes_updates
 from memtrack.notebook.targets import evaluate
 from memtrack.predicting import Prediction, largest_batch, predict
-from memtrack.reports.words import PHASES
+from memtrack.reports.searching import Searching, bar, largest_sentence
 
 _WITH_VALUE = ("--gpu", "--steps")
 _ALONE = ("--largest-batch",)
@@ -66,53 +70,56 @@ def predicted(
 ) -> Prediction | None:
     """Predict what the words ask for; None where even the smallest batch does not fit."""
     asked = parse_predict(argument)
-    build = evaluate(asked.build, names)
+    build = _build_of(asked.build, names)
     line = ProgressLine(shell, shown.language)
     try:
-        if not asked.largest:
-            return predict(
-                build,
-                steps=asked.steps or 3,
-                gpu=asked.gpu,
-                progress=lambda done, count: line.tell(
-                    text("Predicting: {done} of {count}", done=done, count=count)
-                ),
-                presentation=shown,
-            )
-        return _largest(asked, build, line, shell, shown)
+        if asked.largest:
+            return _largest(asked, build, line, shell, shown)
+        return predict(
+            build,
+            steps=3 if asked.steps is None else asked.steps,
+            gpu=asked.gpu,
+            progress=lambda done, count: line.tell(
+                done / count, text("Predicting: {done} of {count}", done=done, count=count)
+            ),
+            presentation=shown,
+        )
     finally:
         line.end()
+
+
+def _build_of(expression: str, names: Mapping[str, Any]) -> Any:
+    """Evaluate what is to be predicted; for a name that is not there the closest function is told."""
+    if expression.isidentifier() and expression not in names and not hasattr(builtins, expression):
+        functions = [one for one, value in names.items() if inspect.isroutine(value)]
+        close = difflib.get_close_matches(expression, functions, 1, 0.5)
+        raise UsageError(
+            text("There is no name '{name}' in this notebook.", name=expression),
+            text("Did you mean '{word}'?", word=close[0]) if close else "",
+        )
+    return evaluate(expression, names)
 
 
 def _largest(
     asked: Asked, build: Any, line: ProgressLine, shell: Any, shown: Presentation
 ) -> Prediction | None:
-    def tried(size: int, fits: bool) -> None:
-        line.tell(
-            text("Batch {size} fits, searching on", size=size)
-            if fits
-            else text("Batch {size} does not fit, searching on", size=size)
-        )
+    search = Searching()
 
-    found = largest_batch(build, gpu=asked.gpu or "", steps=asked.steps or 2, progress=tried)
+    def tried(size: int, fits: bool) -> None:
+        sentence = search.tried(size, fits)
+        line.tell(search.share, sentence)
+
+    steps = 2 if asked.steps is None else asked.steps
+    found = largest_batch(build, gpu=asked.gpu or "", steps=steps, progress=tried)
     line.end()
-    phase, layer = found.limiting
-    where: Text | str = PHASES.get(phase, phase)
-    if layer:
-        where = text("{phase} of {layer}", phase=where, layer=layer)
-    sentence = text(
-        "Largest batch that fits: {size}. What limits it: {where}", size=found.size, where=where
-    )
-    if not found.size:
-        sentence = text("Not even a batch of 1 fits. What limits it: {where}", where=where)
-    say(shell, sentence, shown.language)
+    say(shell, largest_sentence(found.size, *found.limiting), shown.language)
     if found.best is None:
         return None
     return Prediction(found.best.data, shown, found.best.build)
 
 
 class ProgressLine:
-    """One line that is replaced as the work goes on, and gone at the end."""
+    """A progress bar with a sentence that is replaced as the work goes on, and gone at the end."""
 
     def __init__(self, shell: Any, language: str) -> None:
         self._shell = shell
@@ -120,19 +127,21 @@ class ProgressLine:
         self._display_id = uuid.uuid4().hex
         self._shown = False
 
-    def tell(self, sentence: Text) -> None:
-        """Show a sentence in the place of the one before."""
-        if takes_updates(self._shell):
-            self._publish(sentence.render(self._language))
+    def tell(self, share: float, sentence: Text) -> None:
+        """Show how much of 1 is done, and a sentence, in the place of those before."""
+        if not takes_updates(self._shell):
+            return
+        words = sentence.render(self._language)
+        element = f'<progress max="1" value="{share:.2f}"></progress> {escape(words)}'
+        self._publish({"text/plain": f"{bar(share)} {words}", "text/html": element})
 
     def end(self) -> None:
         """Take the line away."""
         if self._shown:
-            self._publish("")
+            self._publish({"text/plain": "", "text/html": ""})
+            self._shown = False
 
-    def _publish(self, words: str) -> None:
+    def _publish(self, bundle: dict[str, str]) -> None:
         transient = {"display_id": self._display_id}
-        self._shell.display_pub.publish(
-            {"text/plain": words}, {}, transient=transient, update=self._shown
-        )
+        self._shell.display_pub.publish(bundle, {}, transient=transient, update=self._shown)
         self._shown = True

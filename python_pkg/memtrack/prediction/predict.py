@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -78,7 +80,7 @@ def _run(
     recorder.enter()
     try:
         step: Any = build()
-        if not callable(step):
+        if not callable(step) or isinstance(step, torch.nn.Module):
             kind = type(step).__name__
             raise UsageError(
                 text("build must return a function that does one step, not {kind}.", kind=kind)
@@ -147,6 +149,19 @@ def _checked(build: Any, steps: Any, device: str) -> int:
             text("predict takes a function that builds the program, not {kind}.", kind=kind),
             text("It makes model, optimizer and batch, and returns a function for one step."),
         )
+    wanted = _wanted_by(build)
+    if wanted:
+        raise UsageError(
+            text(
+                "predict calls {name}() without arguments, but it wants {wanted}.",
+                name=_label_of(build),
+                wanted=", ".join(wanted),
+            ),
+            text(
+                "Give it: lambda: {name}(32) in Python, {name}(32) on the command line.",
+                name=_label_of(build),
+            ),
+        )
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= MOST_STEPS:
         raise UsageError(
             text(
@@ -155,13 +170,23 @@ def _checked(build: Any, steps: Any, device: str) -> int:
                 value=repr(steps),
             )
         )
-    if torch.device(device).type != "cuda":
+    if not re.fullmatch(r"cuda(:\d+)?", str(device)):
         raise UsageError(text("Only CUDA devices are predicted, not '{device}'.", device=device))
     return steps
 
 
+def _wanted_by(build: Callable[..., Any]) -> list[str]:
+    """Return the parameters that a function cannot be called without; of one that hides them none."""
+    try:
+        parameters = inspect.signature(build).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    given = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in given]
+
+
 def _label_of(build: Any) -> str:
-    name = getattr(build, "__name__", "")
+    name = getattr(getattr(build, "func", build), "__name__", "")
     return name if name and name.isidentifier() else "model"
 
 

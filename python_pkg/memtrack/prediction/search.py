@@ -55,7 +55,8 @@ def find_largest(
     progress: Callable[[int, bool], None] | None = None,
 ) -> Largest:
     """Search from `low` to `high` (None: no bound); raises UsageError for bounds that are none."""
-    if low < 1 or (high is not None and high < low):
+    whole = all(type(bound) is int for bound in (low, low if high is None else high))
+    if not whole or low < 1 or (high is not None and high < low):
         raise UsageError(text("The search needs 1 ≤ low ≤ high, as whole numbers."))
     search = _Search(attempt, progress)
     most = LARGEST if high is None else high

@@ -106,6 +106,18 @@ def assumption_sentences(told: Predicted) -> list[Text]:
 
 
 def gpu_sentences(told: Predicted) -> list[Text]:
+    """Return what to know of the GPU: that it was not used, or whose kernels were assumed."""
+    if told.peak_allocated == 0:
+        return [
+            text(
+                "Nothing was put on the GPU: build makes model and batch as on the GPU,"
+                " with .cuda() or device='cuda'"
+            )
+        ]
+    return _kernel_sentences(told)
+
+
+def _kernel_sentences(told: Predicted) -> list[Text]:
     """Return whose kernels were assumed, where the GPU was not named or is not modelled."""
     kernels = short_name(told.kernels)
     if told.capacity < 0:

@@ -1,0 +1,159 @@
+"""`%memtrack predict` in real cells: figures, progress, the largest batch, one line for what is wrong."""
+
+import os
+import random
+import sys
+
+import numpy as np
+import pytest
+
+import memtrack
+from memtrack.reports.payload import MIME_TYPE
+
+torch = pytest.importorskip("torch")
+PROGRAM = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = torch.nn.Linear(256, 8192)
+        self.out = torch.nn.Linear(8192, 16)
+
+    def forward(self, x):
+        return self.out(torch.relu(self.wide(x)))
+
+def build_of_n(batch):
+    model = Net().cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    x = torch.randn(batch, 256, device="cuda")
+    def step():
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+    return step
+
+def build():
+    return build_of_n(64)
+"""
+
+
+@pytest.fixture
+def program(notebook):
+    assert notebook.run(PROGRAM).success
+    return notebook
+
+
+def bars(notebook):
+    """What was published under a display id, in order: the line of progress."""
+    return [
+        one["data"]
+        for one in notebook.published
+        if (one["transient"] or {}).get("display_id") and "<progress" in one["data"]["text/html"]
+    ]
+
+
+def test_a_prediction_is_a_value_with_the_figures_of_the_api(program):
+    found = program.run('%memtrack predict build --gpu "RTX 4090" --steps 2').result
+    same = memtrack.predict(program.shell.user_ns["build"], gpu="RTX 4090", steps=2)
+    assert found.told == same.told
+    assert found.fits is True
+    assert found.data.steps_run == 2
+
+
+def test_all_three_forms_say_that_it_is_predicted(program):
+    found = program.run("%memtrack predict build").result
+    shown = found._repr_mimebundle_()
+    words = " ".join(shown["text/plain"].split())
+    assert words.startswith("Predicted: Peak ")
+    assert "A100 80GB (cuda:0), 79.1 GiB: predicted" in words
+    assert "Predicted, from event to event" in words
+    assert "layer, predicted" in words
+    assert "No GPU was named: the kernels of A100 80GB are assumed" in words
+    assert " a step" not in words  # how long predicting took is no figure of the run
+    html = shown["text/html"]
+    for part in ("Predicted: Peak", "GiB: predicted", ">predicted</text>", "layer, predicted"):
+        assert part in html
+    assert shown[MIME_TYPE]["report"]["evidence"] == "predicted"
+    assert shown[MIME_TYPE]["report"]["step_ns"] is None
+
+
+def test_progress_is_a_bar_that_fills_and_goes_away(program):
+    program.run("%memtrack predict build --gpu T4 --steps 3")
+    told = bars(program)
+    assert [one["text/html"].split('"')[3] for one in told] == ["0.25", "0.50", "0.75", "1.00"]
+    assert told[1]["text/plain"] == "██████████░░░░░░░░░░ Predicting: 2 of 4"
+    assert "" in program.texts()
+
+
+def test_the_largest_batch_is_one_below_what_does_not_fit(program):
+    found = program.run("%memtrack predict build_of_n --gpu 4GiB --largest-batch").result
+    (sentence,) = [line for line in program.texts() if line.startswith("Largest batch that fits")]
+    size = int(sentence.split(":")[1].split(".")[0])
+    assert sentence.endswith("What limits it: backward of Net")  # relu's gradient is its own
+    assert found.fits is True
+    of_n = program.shell.user_ns["build_of_n"]
+    one_more = size + 1 + size // 256  # as near as predictions are sure
+    assert memtrack.predict(lambda: of_n(size), gpu="4GiB", steps=2).fits is True
+    assert memtrack.predict(lambda: of_n(one_more), gpu="4GiB", steps=2).fits is not True
+    shares = [float(one["text/html"].split('"')[3]) for one in bars(program)]
+    assert shares == sorted(shares)
+    assert len(shares) > 3
+
+
+def test_not_even_one_is_said(program):
+    assert program.run("%memtrack predict build_of_n --gpu 300MiB --largest-batch").result is None
+    assert any("Not even a batch of 1 fits" in line for line in program.texts())
+
+
+def test_the_session_is_left_as_it_was(program):
+    program.run("torch.manual_seed(5); import random, numpy; random.seed(5); numpy.random.seed(5)")
+    before = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].copy())
+    names, environment = set(program.shell.user_ns), dict(os.environ)
+    known = (torch.cuda.is_available, torch.Tensor.cuda, torch.nn.Module.__call__)
+    modules = set(sys.modules)
+    program.run("%memtrack predict build")
+    after = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1])
+    assert torch.equal(before[0], after[0])
+    assert before[1] == after[1]
+    assert (before[2] == after[2]).all()
+    assert (torch.cuda.is_available, torch.Tensor.cuda, torch.nn.Module.__call__) == known
+    assert dict(os.environ) == environment
+    new = {name for name in set(program.shell.user_ns) - names if not name.startswith("_")}
+    assert not new
+    assert not {name for name in set(sys.modules) - modules if not name.startswith("memtrack")}
+    assert program.run("torch.ones(2, requires_grad=True).sum().backward()").success
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "%memtrack predict BUILD"),
+        ("buld", "Did you mean 'build'?"),
+        ("build --gpu", "--gpu NAME|SIZE"),
+        ('build --gpu "RTX 4091"', "The nearest: RTX 4090"),
+        ("build --gpu 24", "write 24GiB"),
+        ("build --step 3", "Did you mean '--steps'?"),
+        ("build --steps many", "whole number"),
+        ("build --steps 0", "from 1 to 1000"),
+        ("build_of_n", "but it wants batch"),
+        ("Net", "not Net"),
+        ("3", "not int"),
+        ("build_of_n --largest-batch", "--gpu NAME|SIZE"),
+        ("build --largest-batch --gpu T4", "with one number"),
+    ],
+)
+def test_what_is_wrong_is_one_line(program, words, said):
+    result = program.run(f"%memtrack predict {words}")
+    assert result.result is None
+    assert said in program.err + program.out
+    assert len((program.err + program.out).strip().splitlines()) == 1
+
+
+def test_an_exception_of_the_program_is_shown_with_its_own_line(program):
+    program.run("def failing():\n    raise KeyError('mine')")
+    result = program.run("%memtrack predict failing")
+    assert isinstance(result.error_in_exec, KeyError)
+    assert "raise KeyError('mine')" in program.out + program.err
