@@ -19,7 +19,7 @@ TYPESCRIPT = ROOT / "src"
 
 # ---------------------------------------------------------------------------- Python
 # In the order the data passes: a room imports the rooms above it, and itself.
-PYTHON_BASE = ("errors", "units", "i18n", "words", "_version", "_frontend")
+PYTHON_BASE = ("errors", "units", "i18n", "words", "rankfacts", "_version", "_frontend")
 PYTHON_ORDER = (
     "base",
     "recording",
@@ -41,6 +41,7 @@ PYTHON_ORDER = (
     "tracking",
     "comparing",
     "predicting",
+    "ranks",
 )
 # The doors import every room above, and of each other only what is written here.
 PYTHON_DOORS: dict[str, tuple[str, ...]] = {
@@ -53,7 +54,7 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
 }
 # Arrows that exist only while a function runs: a recording that a notebook shows has a live view.
 PYTHON_LATE: dict[str, tuple[str, ...]] = {
-    "api": ("widgets", "predicting"),
+    "api": ("widgets", "predicting", "ranks"),
     "planning": ("widgets",),
     "comparing": ("widgets",),
 }

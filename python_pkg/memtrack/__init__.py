@@ -24,10 +24,12 @@ from memtrack.errors import (
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from memtrack.api import Recording, advise, explain, export, open  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.api import Recording, advise, explain, open  # noqa: A004 - the name users read: memtrack.open
     from memtrack.comparing import compare, history
+    from memtrack.exports import export
     from memtrack.planning import plan, plan_kv, plan_loading
     from memtrack.predicting import Prediction, largest_batch, predict
+    from memtrack.ranks import Ranks, gather
     from memtrack.scripts.hooks import install, uninstall
     from memtrack.tracking import track
 
@@ -36,6 +38,7 @@ __all__ = [
     "NewerFormat",
     "Prediction",
     "PredictionError",
+    "Ranks",
     "Recording",
     "RecordingStateError",
     "UnavailableError",
@@ -49,6 +52,7 @@ __all__ = [
     "compare",
     "explain",
     "export",
+    "gather",
     "history",
     "install",
     "largest_batch",
@@ -63,12 +67,17 @@ __all__ = [
     "unload_ipython_extension",
 ]
 
-_LAZY = ("Recording", "advise", "explain", "export", "open")
-_LAZY_COMPARING = ("compare", "history")
-_LAZY_PLANNING = ("plan", "plan_kv", "plan_loading")
-_LAZY_PREDICTING = ("Prediction", "largest_batch", "predict")
-_LAZY_SCRIPTS = ("install", "uninstall")
-_LAZY_TRACKING = ("track",)
+_LAZY = {
+    **dict.fromkeys(("Recording", "advise", "explain", "open"), "memtrack.api"),
+    **dict.fromkeys(("compare", "history"), "memtrack.comparing"),
+    **dict.fromkeys(("plan", "plan_kv", "plan_loading"), "memtrack.planning"),
+    **dict.fromkeys(("Prediction", "largest_batch", "predict"), "memtrack.predicting"),
+    **dict.fromkeys(("Ranks", "gather"), "memtrack.ranks"),
+    **dict.fromkeys(("install", "uninstall"), "memtrack.scripts.hooks"),
+    "export": "memtrack.exports",
+    "track": "memtrack.tracking",
+}
+"""Where each name comes from at its first use."""
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -87,21 +96,11 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 def __getattr__(name: str) -> Any:
     """Load the API at its first use, so that `import memtrack` stays cheap."""
-    if name in _LAZY_SCRIPTS:
-        return getattr(import_module("memtrack.scripts.hooks"), name)
-    if name in _LAZY_TRACKING:
-        return getattr(import_module("memtrack.tracking"), name)
-    if name in _LAZY_COMPARING:
-        return getattr(import_module("memtrack.comparing"), name)
-    if name in _LAZY_PLANNING:
-        return getattr(import_module("memtrack.planning"), name)
-    if name in _LAZY_PREDICTING:
-        return getattr(import_module("memtrack.predicting"), name)
-    if name not in _LAZY:
+    module = _LAZY.get(name)
+    if module is None:
         raise AttributeError(f"module 'memtrack' has no attribute {name!r}")
-    return getattr(import_module("memtrack.api"), name)
+    return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:
-    lazy = (*_LAZY, *_LAZY_COMPARING, *_LAZY_PLANNING, *_LAZY_PREDICTING, *_LAZY_SCRIPTS)
-    return sorted({*globals(), *lazy, *_LAZY_TRACKING})
+    return sorted({*globals(), *_LAZY})

@@ -18,8 +18,7 @@ from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
 from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
-from memtrack.exports import export as export_data
-from memtrack.exports import write_snapshot
+from memtrack.exports import export, write_snapshot
 from memtrack.exports.tables import table_of
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.readers import open_recording
@@ -169,16 +168,14 @@ class Recording:
             raise UsageError(text("A snapshot needs the name of a file to be written to."))
         return write_snapshot(self.data, path)
 
-    def export(
-        self, path: str | os.PathLike[str], *, table: str = "", force: bool = False
-    ) -> Path:
+    def export(self, path: str | os.PathLike[str], *, table: str = "", force: bool = False) -> Path:
         """Write the run in the format of the ending of `path` and return the path.
 
         `.html` is the interactive report in one file, `.csv` and `.parquet` the table called `table`
         (`layers`, `ledger`, `timeline` or `events`), `.json` everything. A file that is there is only
         written over with `force`. Raises UsageError and UnavailableError, in one line each.
         """
-        return export_data(self.data, path, table=table, force=force)
+        return export(self.data, path, table=table, force=force)
 
     def to_pandas(self, table: str = "layers") -> pd.DataFrame:
         """Return `layers`, `ledger`, `timeline` or `events` as a DataFrame, of all devices.
@@ -271,26 +268,23 @@ def open(  # noqa: A001 - users read memtrack.open
 ) -> Recording:
     """Open a `.memtrack` file, or a snapshot of torch's allocator (`.pickle`, also `.gz` and `.xz`).
 
+    Of a folder, which `torchrun … -m memtrack run` has left, it opens all ranks: `memtrack.Ranks`.
+
     A snapshot is what `torch.cuda.memory._dump_snapshot()` writes, of torch 2.0 and later. Neither
     torch nor a GPU is needed, and nothing in the file is run. Raises UnreadableFile in one sentence
     for what cannot be opened.
     """
+    if Path(path).expanduser().is_dir():
+        from memtrack.ranks import open_ranks
+
+        ranks: Any = open_ranks(Path(path).expanduser(), presentation)
+        return ranks
     data = open_recording(path)
     if data.facts.evidence == "predicted":
         from memtrack.predicting import opened
 
         return opened(data, presentation)
     return Recording(data, presentation)
-
-
-def export(
-    recording: Recording, path: str | os.PathLike[str], *, table: str = "", force: bool = False
-) -> Path:
-    """Write a recording in the format of the ending of `path`, as `Recording.export` does."""
-    if not isinstance(getattr(recording, "data", None), RecordingData):
-        kind = type(recording).__name__
-        raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
-    return recording.export(path, table=table, force=force)
 
 
 def explain(

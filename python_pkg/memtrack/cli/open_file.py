@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from pathlib import Path
 from typing import Any
 
 from memtrack.api import Recording
 from memtrack.api import open as open_recording
-from memtrack.errors import UnavailableError
+from memtrack.errors import UnavailableError, UsageError
 from memtrack.i18n import text
+from memtrack.ranks import open_ranks
 from memtrack.reports import Report, render_text
 from memtrack.reports.payload import encode_report
+from memtrack.reports.ranks import RanksReport
+from memtrack.reports.rankspayload import ranks_json
+from memtrack.reports.rankstable import render_ranks
 
 _SHARED_KEYS = (
     "schema",
@@ -40,6 +45,8 @@ def add_arguments(commands: Any, language: str) -> None:
             language
         ),
     )
+    rank = text("FILE is a folder of several ranks: show this one")
+    parser.add_argument("--rank", metavar="N", type=int, help=rank.render(language))
     as_json = text("print what the report says as one JSON object")
     parser.add_argument("--json", action="store_true", help=as_json.render(language))
     as_snapshot = text("write a torch snapshot for pytorch.org/memory_viz instead")
@@ -48,7 +55,10 @@ def add_arguments(commands: Any, language: str) -> None:
 
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the report."""
-    recording = open_recording(options.file)
+    folder = Path(options.file).expanduser()
+    if folder.is_dir() and options.rank is None:
+        return _show_ranks(open_ranks(folder).ranks_report, options.json, language)
+    recording = open_recording(options.file) if options.rank is None else _of_rank(options)
     if options.export_snapshot is not None:
         return _export(recording, options.export_snapshot, language)
     report = recording.report()
@@ -56,6 +66,21 @@ def run(options: argparse.Namespace, language: str) -> int:
         print(json.dumps(summary(report), ensure_ascii=False, indent=2))
     else:
         print(render_text(report, width=_columns(), language=language))
+    return 0
+
+
+def _of_rank(options: argparse.Namespace) -> Recording:
+    folder = Path(options.file).expanduser()
+    if not folder.is_dir():
+        raise UsageError(text("--rank is for a folder of several ranks."))
+    return open_ranks(folder)[options.rank]
+
+
+def _show_ranks(report: RanksReport, as_json: bool, language: str) -> int:
+    if as_json:
+        print(json.dumps(ranks_json(report), ensure_ascii=False, indent=2))
+    else:
+        print(render_ranks(report, language, _columns()))
     return 0
 
 

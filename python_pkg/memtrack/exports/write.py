@@ -29,15 +29,19 @@ LINES_AT_ONCE = 10_000
 
 
 def export(
-    data: RecordingData, path: str | os.PathLike[str], *, table: str = "", force: bool = False
+    recording: Any, path: str | os.PathLike[str], *, table: str = "", force: bool = False
 ) -> Path:
-    """Write `data` in the format of the ending of `path` and return the path.
+    """Write a recording, or its data, in the format of the ending of `path` and return the path.
 
     `.csv` and `.parquet` hold one table, `layers` unless `table` names another; `.json` holds all but
     the events, or that table. `.html` is the interactive report, `.pickle` is for
     pytorch.org/memory_viz, `.memtrack` the recording itself. Raises UsageError for another ending and,
     unless `force`, for a file that is there; UnavailableError where it cannot be written, in one line.
     """
+    data = recording if isinstance(recording, RecordingData) else getattr(recording, "data", None)
+    if not isinstance(data, RecordingData):
+        kind = type(recording).__name__
+        raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
     target = Path(path).expanduser()
     ending = target.suffix.lower()
     if ending not in _WRITERS:

@@ -13,17 +13,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memtrack.i18n import Text, text
+from memtrack.rankfacts import RankFacts, rank_of_environment
+from memtrack.scripts.checkpoint import Checkpoint
 from memtrack.scripts.explaining import explain_on_stderr, was_explained
 from memtrack.scripts.hooks import Hooks
 from memtrack.scripts.imports import ImportWatch
 from memtrack.scripts.program import without_our_frames
-from memtrack.scripts.target import free_name
-from memtrack.scripts.termination import end_by_signal
+from memtrack.scripts.target import claim_of, free_name
+from memtrack.scripts.termination import end_by_signal, held_back
 
 if TYPE_CHECKING:
     from memtrack.api import Recording
     from memtrack.capture import Recorder
     from memtrack.capture.firstcall import FirstCall
+    from memtrack.recording import RecordingData
 
 
 class Session:
@@ -39,6 +42,7 @@ class Session:
         self._language = language
         self._process = os.getpid()
         self._folder = Path.cwd()
+        self._rank: RankFacts | None = rank_of_environment(os.environ)
         self._hooks: Hooks | None = None
         self._torch: ImportWatch | None = None
         self._first: FirstCall | None = None
@@ -58,11 +62,12 @@ class Session:
         if self._is_over or os.getpid() != self._process:
             return
         self._is_over = True
-        self._conclude(state)
-        if error is not None and not was_explained(error):
-            explain_on_stderr(error, self._recording, self._language)
-        if self._target is not None:
-            self._save(self._target)
+        with held_back():  # torchrun ends the other ranks when one has failed, while those save too
+            self._conclude(state)
+            if error is not None and not was_explained(error):
+                explain_on_stderr(error, self._recording, self._language)
+            if self._target is not None:
+                self._save(self._target)
 
     def end_behind_traceback(self, state: str) -> None:
         """Do so once Python has shown the exception that is on its way out, without our frames."""
@@ -110,6 +115,19 @@ class Session:
 
         self._recorder = recorder
         self._recording = Recording.of(recorder)
+        if self._rank is not None:
+            recorder.on_step.append(Checkpoint(self._save_so_far).step_ended)
+
+    def _save_so_far(self) -> None:
+        """Write what a rank has recorded until now, in case it is killed."""
+        recorder = self._recorder
+        if recorder is None or recorder.finished or os.getpid() != self._process:
+            return
+        from memtrack.capture.recorder import aside
+
+        assert self._target is not None
+        with aside():
+            self._write(recorder.data(), self._target)
 
     def _failed(self, problem: Exception) -> None:
         from memtrack.api import say_failed
@@ -139,19 +157,46 @@ class Session:
             self._say(_why_nothing())
             return
         try:
+            data = self._recording.data
             try:
-                path = self._recording.save(free_name(target))
+                path = self._write(data, target if self._rank else free_name(target))
             except OSError:
-                path = self._recording.save(free_name(Path(tempfile.gettempdir()) / target.name))
+                path = self._write(data, free_name(Path(tempfile.gettempdir()) / target.name))
         except Exception as problem:  # noqa: BLE001 - the program's own end comes first
             what = f"{type(problem).__name__}: {problem}".splitlines()[0]
             self._say(text("memtrack: the recording could not be saved ({problem}).", problem=what))
+            return
+        if self._rank is not None and path == target:
+            self._tell_of_ranks(target)
             return
         shown = path.name if path.parent == self._folder else str(path)
         command = f"memtrack open {shlex.quote(shown)}"
         self._say(
             text(
                 "memtrack: recorded in {path}. To look at it: {command}", path=path, command=command
+            )
+        )
+
+    def _write(self, data: RecordingData, path: Path) -> Path:
+        from memtrack.recording import save_recording
+        from memtrack.recording.ranks import with_rank
+
+        return save_recording(data if self._rank is None else with_rank(data, self._rank), path)
+
+    def _tell_of_ranks(self, target: Path) -> None:
+        """Say once for all ranks where their folder is; a rank that has its file needs no claim."""
+        with suppress(OSError):
+            claim_of(target).unlink()
+        if self._rank is None or self._rank.rank:
+            return
+        folder = target.parent
+        shown = folder.name if folder.parent == self._folder else str(folder)
+        command = f"memtrack open {shlex.quote(shown)}"
+        self._say(
+            text(
+                "memtrack: each rank is recorded in {path}. To look at them: {command}",
+                path=folder,
+                command=command,
             )
         )
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 MOST_S = 8.0
@@ -59,3 +59,15 @@ def block() -> None:
 def unblock() -> None:
     """Let SIGTERM come, also one that has waited."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let SIGTERM wait until the block is done, where the system knows it."""
+    with suppress(AttributeError):
+        block()
+    try:
+        yield
+    finally:
+        with suppress(AttributeError):
+            unblock()

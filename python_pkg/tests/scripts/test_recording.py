@@ -232,16 +232,6 @@ def test_no_file_is_written_over_and_steps_end_a_recording(folder):
     assert (data.steps_run, data.facts.state) == (2, "complete")
 
 
-def test_each_rank_leaves_its_own_recording(folder):
-    for rank in ("0", "1"):
-        found = memtrack_run(folder, "train.py", RANK=rank, LOCAL_RANK=rank, WORLD_SIZE="2")
-        assert found.err == told(folder / f"train.rank{rank}.memtrack", folder)
-    assert sorted(path.name for path in folder.glob("*.memtrack")) == [
-        "train.rank0.memtrack",
-        "train.rank1.memtrack",
-    ]
-
-
 def test_a_module_leaves_a_recording_of_its_name(folder):
     (folder / "package").mkdir()
     (folder / "package" / "train.py").write_text(TRAINING)
