@@ -57,11 +57,13 @@ def compare(a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None) -> Diff:
     return diff_of(before_of(a, after, folder), after)
 
 
-def history(search: str = "", *, deleted: bool = False, folder: Folder = None) -> HistoryRuns:
+def history(
+    search: str = "", *, deleted: bool = False, folder: Folder = None, language: str = ""
+) -> HistoryRuns:
     """Return the runs that were kept, the newest first: those with every word of `search`.
 
     Words are looked for in label, name, notebook, note, device, commit and tags. With `deleted` the
-    runs are those that were deleted in the last 30 days.
+    runs are those that were deleted in the last 30 days. `language` is that they are shown in.
 
         runs = memtrack.history("bf16")
         runs[0].peak, runs[0].steps_per_second
@@ -69,7 +71,7 @@ def history(search: str = "", *, deleted: bool = False, folder: Folder = None) -
         runs.to_pandas()
     """
     with opened(folder) as kept:
-        listed = list_runs(kept, search=search, deleted=deleted)
+        listed = list_runs(kept, search=search, deleted=deleted, language=language)
     return HistoryRuns(**{name: getattr(listed, name) for name in RunList.__dataclass_fields__})
 
 
@@ -147,10 +149,13 @@ def _side(kept: History, run: Run) -> Side:
     return Side(kept.view(run), run.id, run.name)
 
 
+def folder_here(shell: Any) -> Path:
+    """Return the folder of the history of a notebook (`shell` is IPython's) or, with None, a script."""
+    return history_folder(origin_of(shell).folder)
+
+
 def _folder(folder: Folder) -> Path:
-    if folder is not None:
-        return Path(folder).expanduser()
-    return history_folder(origin_of(running_shell()).folder)
+    return folder_here(running_shell()) if folder is None else Path(folder).expanduser()
 
 
 class LiveDiff(Diff):

@@ -8,8 +8,10 @@ from memtrack.diagnosis.usernames import user_variables
 from memtrack.notebook.advice import ADVISE_OPTIONS
 from memtrack.notebook.giveback import FREE_OPTIONS
 from memtrack.notebook.planner import complete_plan
+from memtrack.notebook.runs import ACTIONS, DIFF_OPTIONS, SAVE_OPTIONS, WORDS
 from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 
+_OF_RUNS = {"save": SAVE_OPTIONS, "history": (), "diff": DIFF_OPTIONS}
 _KEYS = ("%memtrack", "%%memtrack")
 
 
@@ -21,6 +23,8 @@ def complete(shell: Any, event: Any) -> list[str]:
     word = before[-1] if starting_word and len(before) > 1 else ""
     if done and done[0] == "plan" and before[0] == "%memtrack":
         return complete_plan(done[1:], word)
+    if done and done[0] in _OF_RUNS and before[0] == "%memtrack":
+        return _of_runs(shell, done, word)
     if word.startswith("-"):
         if done and done[0] == "free":
             return [option for option in FREE_OPTIONS if option not in done]
@@ -36,6 +40,19 @@ def complete(shell: Any, event: Any) -> list[str]:
             name for name in user_variables(shell) if name.startswith(word) and name not in done
         ]
     return []
+
+
+def _of_runs(shell: Any, done: list[str], word: str) -> list[str]:
+    """Return what may follow `save`, `history` or `diff`."""
+    if word.startswith("-"):
+        return [option for option in _OF_RUNS[done[0]] if option not in done]
+    magics = shell.magics_manager.registry.get("MemtrackMagics") if shell else None
+    if done == ["history"]:
+        return [one for one in WORDS if one.startswith(word)]
+    takes_run = done[0] == "diff" or (len(done) == 2 and done[1] in ACTIONS)
+    if not takes_run or magics is None:
+        return []
+    return [name for name in magics.run_names() if name.startswith(word)]
 
 
 def _moments(shell: Any) -> list[str]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memtrack.errors import UsageError
-from memtrack.i18n import Text, text
-from memtrack.notebook.words import HELP_WORDS, LATER, OPTIONS, SUB_COMMANDS
+from memtrack.i18n import text
+from memtrack.notebook.words import HELP_WORDS, OPTIONS, SUB_COMMANDS
 
 CELL_MARK = "%%"
 """First word of the line that `%%memtrack` becomes: the request is for this cell alone."""
@@ -56,8 +56,6 @@ def parse_line(line: str) -> Request:
     rest = line.strip()[len(first) :].strip()
     if first in HELP_WORDS:
         return Command("help")
-    if first in LATER:
-        raise not_yet(f"%memtrack {first}")
     if first == "track":
         return _parse_tracked_by_name(words[1:])
     if first in SUB_COMMANDS:
@@ -71,18 +69,7 @@ def parse_cell(line: str) -> Track:
     if words and (words[0] in SUB_COMMANDS or words[0] in HELP_WORDS):
         sentence = text("%%memtrack records a cell; '{word}' is for a line.", word=words[0])
         raise UsageError(sentence, f"%memtrack {line.strip()}")
-    if words and words[0] in LATER:
-        raise not_yet(f"%memtrack {words[0]}")
     return _parse_track(words, this_cell=True)
-
-
-def not_yet(command: str) -> UsageError:
-    """Return the error for a sub-command that a later version brings."""
-    hint: str | Text = ""
-    if command == "%memtrack save":
-        hint = text("In Python: {usage}", usage="r = %memtrack, then r.save('run.memtrack')")
-    sentence = text("{command} is not available in this version yet.", command=command)
-    return UsageError(sentence, hint)
 
 
 def _parse_command(name: str, rest: str) -> Command:

@@ -16,7 +16,13 @@ _MOMENT = text(
     "MOMENT is start, end, peak, step N, step N forward (or backward, optimizer),\n"
     "or the label of a mark; several words in quotes."
 )
-_WIDEST_LEFT = 32
+_RUN = text(
+    "A, B and RUN are a run's number or name, last or baseline; A and B also a file,\n"
+    "a recording or a prediction. WORD is name, baseline, tag, note, pin, unpin,\n"
+    "delete, restore. `history deleted` lists what can be restored; `history off`\n"
+    "keeps no runs, `history on` does again."
+)
+_WIDEST_LEFT = 30
 _EXPLAINED = (
     ("%memtrack", text("show the latest report")),
     ("%memtrack MODEL [OPTIONS]", text("record the coming steps of MODEL")),
@@ -38,6 +44,7 @@ def help_text(language: str = ENGLISH) -> str:
         _section(text("Options"), options, language),
         _section(text("Sub-commands"), commands, language),
         _MOMENT.render(language),
+        _RUN.render(language),
         _section(text("Examples"), [], language) + _examples(language),
     ]
     return "\n\n".join(parts) + "\n"

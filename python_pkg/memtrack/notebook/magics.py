@@ -7,9 +7,9 @@ user's is in reach, since IPython keeps the exception with its frames.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from IPython.core.error import UsageError as ShellUsageError
 from IPython.core.magic import (
@@ -53,6 +53,7 @@ from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
 from memtrack.notebook.planner import plan_for
 from memtrack.notebook.predict import predicted
+from memtrack.notebook.runs import RunCommands
 from memtrack.notebook.subjects import error_or_text, recording_named
 from memtrack.notebook.targets import find_target
 from memtrack.notebook.usage import UsageTarget
@@ -60,10 +61,19 @@ from memtrack.notebook.watch import Watch, failure_of
 from memtrack.planning import Plan as NumbersPlan
 from memtrack.reports.advice import Remedies
 from memtrack.reports.bounded import LIMIT_BYTES
+from memtrack.reports.comparison import Diff
 from memtrack.reports.explanation import Explanation
+from memtrack.reports.history import RunList
+from memtrack.reports.steps import Steps
 from memtrack.reports.summary import Summary, moment_names
+from memtrack.runs.surroundings import origin_of
 from memtrack.widgets import new_model
 from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
+
+Answer: TypeAlias = (
+    Recording | Summary | Explanation | Remedies | NumbersPlan | RunList | Diff | Steps | None
+)
+"""What a line gives to be shown."""
 
 
 @magics_class
@@ -76,6 +86,7 @@ class MemtrackMagics(Magics):
     live = Bool(True, help="Show the run while it goes on, where the front end can.").tag(
         config=True
     )
+    history = Bool(True, help="Keep each recording that has ended as a run.").tag(config=True)
     payload_limit = Int(
         LIMIT_BYTES, min=10_000, help="Most bytes of one report in the notebook file."
     ).tag(config=True)
@@ -87,6 +98,7 @@ class MemtrackMagics(Magics):
         self._opened: Recording | None = None  # where it is what was shown last
         self._failures = Failures(shell, self._language)
         self._usage = UsageTarget(shell, self._language)
+        self._runs = RunCommands(shell, self._latest, self.end, self._language)
         self._commands = {
             "help": self._help,
             "off": self._off,
@@ -95,9 +107,20 @@ class MemtrackMagics(Magics):
             "summary": self._summary,
             "open": self._open,
             "export": self._export,
+            "save": self._runs.save,
             "who": self._who,
             "free": self._free,
             "gpu": self._gpu,
+        }
+
+        # Those whose words are expressions, or the user's own: nothing in them is filled in.
+        self._unexpanded: dict[str, Callable[[str, Mapping[str, Any]], Answer]] = {
+            "explain": self._explain,
+            "advise": self._advise,
+            "predict": self._predict,
+            "plan": lambda argument, names: plan_for(argument, names, self._language()),
+            "history": lambda argument, _: self._runs.history(argument),
+            "diff": self._runs.diff,
         }
 
     @no_var_expand
@@ -105,7 +128,7 @@ class MemtrackMagics(Magics):
     @line_cell_magic
     def memtrack(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
-    ) -> Recording | Summary | Explanation | Remedies | NumbersPlan | None:
+    ) -> Answer:
         """Answer one line or cell; the help made from the table of words replaces this."""
         try:
             return self._answer(line, cell, local_ns)
@@ -144,19 +167,14 @@ class MemtrackMagics(Magics):
         except MemtrackError:  # there is none, or it failed and has no data
             return []
 
-    def _answer(
-        self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None
-    ) -> Recording | Summary | Explanation | Remedies | NumbersPlan | None:
+    def run_names(self) -> list[str]:
+        """Return what runs of the history can be called."""
+        return self._runs.names()
+
+    def _answer(self, line: str, cell: str | None, local_ns: Mapping[str, Any] | None) -> Answer:
         request = parse_line(line) if cell is None else parse_cell(line)
-        if isinstance(request, Command) and request.name == "explain":
-            return self._explain(request.argument, self._names(local_ns))
-        if isinstance(request, Command) and request.name == "advise":
-            return self._advise(request.argument, self._names(local_ns))
-        if isinstance(request, Command) and request.name == "predict":
-            shown = self._presentation()
-            return predicted(request.argument, self._names(local_ns), self._shell, shown)
-        if isinstance(request, Command) and request.name == "plan":
-            return plan_for(request.argument, self._names(local_ns), self._language())
+        if isinstance(request, Command) and request.name in self._unexpanded:
+            return self._unexpanded[request.name](request.argument, self._names(local_ns))
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
         if isinstance(request, ShowLatest):
@@ -188,6 +206,7 @@ class MemtrackMagics(Magics):
         watch = Watch(self._shell, plan, recorder, recording, Output(self._shell, shown, model))
         hears, say_busy = answers_while_busy(self._shell), busy_teller(self._shell)
         watch.on_end = self._failures.with_recording
+        watch.origin = origin_of(self._shell) if self.history else None
         watch.begin(None if model is None else LiveUpdates(model, recorder, hears, say_busy))
         self._watch, self._opened = watch, None
         return watch
@@ -271,6 +290,9 @@ class MemtrackMagics(Magics):
             language=self._language(),
             progress=progress_line(self._shell, self._language()),
         )
+
+    def _predict(self, argument: str, names: Mapping[str, Any]) -> Answer:
+        return predicted(argument, names, self._shell, self._presentation())
 
     def _open(self, path: str) -> Recording:
         recording = open_recording(path, self._presentation())

@@ -18,6 +18,8 @@ from memtrack.notebook.cells import cells_running
 from memtrack.notebook.output import Output
 from memtrack.notebook.plan import Plan, Progress
 from memtrack.notebook.tracebacks import CleanTracebacks
+from memtrack.runs.keeping import keep
+from memtrack.runs.surroundings import Origin
 from memtrack.units import format_bytes
 from memtrack.widgets.live import LiveUpdates
 
@@ -43,6 +45,8 @@ class Watch:
         self._shown: Progress = (0, 0)
         self._progress: Progress = (0, 0)
         self.recording = recording
+        self.origin: Origin | None = None
+        """Where the history is that the recording becomes a run of; None for none."""
         self.on_end: Callable[[Recording], None] = lambda recording: None
         """Told when the recording has ended and its report is shown."""
 
@@ -109,6 +113,8 @@ class Watch:
         self.recording.end(state)
         if has_report:
             self._output.close(self.recording.data)
+            if self.origin is not None:
+                keep(self.recording.data, self.origin, self._plan.language)
         else:
             self._output.show_line(self._plan.nothing_recorded())
         self.on_end(self.recording)

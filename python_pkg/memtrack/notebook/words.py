@@ -73,6 +73,17 @@ SUB_COMMANDS = {
             "[FILE] [--table NAME] [--force]",
             text("the latest run as .html, .csv, .parquet, .json"),
         ),
+        SubCommand(
+            "save", "[NAME] [--baseline]", text("name the latest run, or make it the baseline")
+        ),
+        SubCommand(
+            "history",
+            "[FILTER | WORD RUN …]",
+            text("the runs kept here; names, tags, notes, pins, undo"),
+        ),
+        SubCommand(
+            "diff", "[A [B]] [--steps]", text("what changed from run A to B; or from step to step")
+        ),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
         SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),
         SubCommand("gpu", "", text("what is on the GPUs here, and whose it is")),
@@ -80,9 +91,6 @@ SUB_COMMANDS = {
         SubCommand("help", "", text("show this help")),
     )
 }
-
-LATER = ("save", "history", "diff")
-"""Sub-commands that are known but not there yet: each leaves this line when it comes."""
 
 OPTIONS = {
     option.name: option
@@ -107,5 +115,9 @@ EXAMPLES = (
     ("%memtrack", text("show the latest report again")),
     ("%memtrack explain error", text("explain an exception or a text called `error`")),
     ("%memtrack free loss --cache", text("drop `loss` as well; give the cache to others")),
+    ("%memtrack save before --baseline", text("name this run, and compare later ones with it")),
+    ("%memtrack diff", text("what the last run changed against the baseline")),
+    ("%memtrack diff before model.memtrack", text("a kept run against a file")),
+    ("%memtrack history tag 12 bf16 wide", text("tag run 12; `history bf16` finds it again")),
     ("%memtrack summary step 2 end", text("what changed in the allocator since step 2")),
 )

@@ -32,9 +32,8 @@ def origin_of(shell: Any = None) -> Origin:
     """Return where this process runs; `shell` is IPython's, None outside of it."""
     path = _notebook(shell) if shell is not None else _script()
     folder = Path(path).parent if path else Path.cwd()
-    cell = getattr(shell, "execution_count", None)
     beside = folder if shell is not None and path and folder.is_dir() else Path.cwd()
-    return Origin(path, cell if isinstance(cell, int) else None, beside)
+    return Origin(path, _cell(shell), beside)
 
 
 def with_origin(data: RecordingData, origin: Origin) -> RecordingData:
@@ -50,6 +49,15 @@ def with_origin(data: RecordingData, origin: Origin) -> RecordingData:
     before = facts.extra.get(KEY)
     run |= before if isinstance(before, dict) else {}
     return replace(data, facts=replace(facts, extra={**facts.extra, KEY: run}))
+
+
+def _cell(shell: Any) -> int | None:
+    """Return the number of the cell that runs.
+
+    IPython's own counter is the number of the next one from IPython 9.9 on, of this one before.
+    """
+    inputs = getattr(getattr(shell, "history_manager", None), "input_hist_parsed", None)
+    return len(inputs) - 1 if isinstance(inputs, list) and len(inputs) > 1 else None
 
 
 def _notebook(shell: Any) -> str:

@@ -12,7 +12,6 @@ from memtrack.notebook.grammar import (
     parse_line,
     split_words,
 )
-from memtrack.notebook.words import LATER, SUB_COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -40,6 +39,10 @@ from memtrack.notebook.words import LATER, SUB_COMMANDS
         ("mark 'it'", Command("mark", "it")),
         ("open my run.memtrack", Command("open", "my run.memtrack")),
         ('open "my run.memtrack"', Command("open", "my run.memtrack")),
+        ('save "my run" --baseline', Command("save", '"my run" --baseline')),
+        ("history", Command("history")),
+        ("diff 3 last", Command("diff", "3 last")),
+        ("track diff", Track("diff")),
         ("help", Command("help")),
         ("-h", Command("help")),
         ("--help", Command("help")),
@@ -78,18 +81,6 @@ def test_wrong_line_is_one_sentence_with_what_was_meant(line, sentence):
     with pytest.raises(UsageError) as raised:
         parse_line(line)
     assert str(raised.value) == sentence
-
-
-@pytest.mark.parametrize("word", LATER)
-def test_words_of_later_versions_are_known(word):
-    for parse in (parse_line, parse_cell):
-        with pytest.raises(UsageError) as raised:
-            parse(f"{word} something")
-        assert raised.value.sentence == f"%memtrack {word} is not available in this version yet."
-
-
-def test_no_word_is_both_there_and_of_later():
-    assert not set(LATER) & set(SUB_COMMANDS)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def test_a_monitor_that_the_checkout_asks_for_is_not_run(checkout):
 
 def test_a_run_knows_its_notebook_cell_and_commit(checkout, monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", str(checkout / "train.ipynb"))
-    origin = origin_of(SimpleNamespace(execution_count=7, user_ns={}))
+    cells = SimpleNamespace(input_hist_parsed=[""] * 8)
+    origin = origin_of(SimpleNamespace(history_manager=cells, user_ns={}))
     assert origin == Origin(str(checkout / "train.ipynb"), 7, checkout)
     run = with_origin(recording(run={"driver": "580"}), origin).facts.extra["run"]
     commit, branch = told_by_git(checkout)
@@ -114,4 +115,4 @@ def test_a_run_knows_its_notebook_cell_and_commit(checkout, monkeypatch):
 
 def test_vs_code_names_the_notebook_itself(tmp_path):
     names = {"__vsc_ipynb_file__": str(tmp_path / "x.ipynb")}
-    assert origin_of(SimpleNamespace(execution_count=1, user_ns=names)).folder == tmp_path
+    assert origin_of(SimpleNamespace(user_ns=names)).folder == tmp_path

@@ -1,0 +1,239 @@
+"""`%memtrack save`, `history` and `diff`: runs named, listed, changed and compared from a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from memtrack.api import Recording
+from memtrack.comparing import (
+    BASELINE,
+    LAST,
+    Diff,
+    HistoryRuns,
+    Side,
+    before_of,
+    diff_of,
+    folder_here,
+    names_a_file,
+    opened,
+    side_of,
+)
+from memtrack.comparing import history as runs_in
+from memtrack.errors import MemtrackError, UsageError
+from memtrack.i18n import Text, text
+from memtrack.notebook.grammar import split_words, unquote
+from memtrack.notebook.output import say
+from memtrack.notebook.targets import evaluate
+from memtrack.recording import RecordingData
+from memtrack.reports.steps import Steps, steps_of
+from memtrack.runs import History, Run, keeping
+from memtrack.runs.surroundings import origin_of
+from memtrack.units import format_bytes
+
+SAVE_OPTIONS = ("--baseline",)
+DIFF_OPTIONS = ("--steps",)
+ACTIONS: Mapping[str, str] = {
+    "name": "RUN NAME",
+    "baseline": "RUN",
+    "tag": "RUN [TAG …]",
+    "note": "RUN TEXT",
+    "pin": "RUN",
+    "unpin": "RUN",
+    "delete": "RUN …",
+    "restore": "RUN …",
+}
+"""Words after `%memtrack history` that change a run, and what follows each."""
+WORDS = (*ACTIONS, "deleted", "on", "off")
+_SEVERAL = ("delete", "restore")
+
+
+class RunCommands:
+    """The three sub-commands of one notebook. `latest` gives its latest recording, `end` ends it."""
+
+    def __init__(
+        self,
+        shell: Any,
+        latest: Callable[[], Recording],
+        end: Callable[[], None],
+        language: Callable[[], str],
+    ) -> None:
+        self._shell = shell
+        self._latest = latest
+        self._end = end
+        self._language = language
+
+    def save(self, argument: str) -> None:
+        """Give the latest run a name, make it the baseline, or both; one that goes on is ended."""
+        words = [unquote(word) for word in split_words(argument)]
+        options = [word for word in words if word.startswith("-")]
+        names = [word for word in words if not word.startswith("-")]
+        for option in options:
+            if option not in SAVE_OPTIONS:
+                raise UsageError.unknown_word(text("option"), option, SAVE_OPTIONS)
+        if len(names) > 1:
+            hint = text("In quotes: {usage}", usage=f'%memtrack save "{" ".join(names)}"')
+            raise UsageError(text("'{word}' is one word too many.", word=names[1]), hint)
+        if not words:
+            usage = "%memtrack save NAME | --baseline"
+            raise UsageError(text("Something is missing: {usage}", usage=usage))
+        recording = self._latest()
+        if recording.running:
+            self._end()
+        run = self._saved(recording.data, names[0] if names else "", bool(options))
+        self._say(_saved_sentence(run))
+
+    def history(self, argument: str) -> HistoryRuns | None:
+        """List the runs, change one, or switch the keeping of runs on and off."""
+        words = [unquote(word) for word in split_words(argument)]
+        quoted = argument[:1] in "'\"" and bool(argument)
+        first = words[0] if words and not quoted else ""
+        if first in ("on", "off") and len(words) == 1:
+            keeping.turn(first == "on")
+            self._say(_KEEPING if first == "on" else _NOT_KEEPING)
+            return None
+        if first in ACTIONS:
+            self._change(first, words[1:])
+            return None
+        deleted = first == "deleted"
+        return runs_in(
+            " ".join(words[deleted:]),
+            deleted=deleted,
+            folder=folder_here(self._shell),
+            language=self._language(),
+        )
+
+    def diff(self, argument: str, names: Mapping[str, Any]) -> Diff | Steps:
+        """Compare two runs, by default the last with its baseline, or the steps of one."""
+        words = split_words(argument)
+        options = [word for word in words if word.startswith("-")]
+        for option in options:
+            if option not in DIFF_OPTIONS:
+                raise UsageError.unknown_word(text("option"), option, DIFF_OPTIONS)
+        subjects = [self._subject(unquote(word), names) for word in words if word not in options]
+        most = 1 if options else 2
+        if len(subjects) > most:
+            extra = [unquote(word) for word in words if word not in options][most]
+            raise UsageError(text("'{word}' is one word too many.", word=extra))
+        if options:
+            return self._steps(subjects[0] if subjects else LAST)
+        before, after = (*subjects, LAST)[:2] if subjects else (BASELINE, LAST)
+        there = self._side(after)
+        folder = folder_here(self._shell)
+        here = self._side(before) if before != BASELINE else before_of(BASELINE, there, folder)
+        return diff_of(here, there, self._language())
+
+    def names(self) -> list[str]:
+        """Return what runs can be called after `diff` and `history pin`: names, `last`, `baseline`."""
+        try:
+            with opened(folder_here(self._shell)) as kept:
+                found = [run.name for run in kept.runs(limit=1000) if run.name]
+        except MemtrackError:
+            found = []
+        return [LAST, BASELINE, *(f'"{name}"' if " " in name else name for name in found)]
+
+    def _saved(self, data: RecordingData, name: str, baseline: bool) -> Run:
+        keeping.wait()
+        origin = origin_of(self._shell)
+        with History(keeping.folder_of(origin)) as kept:
+            run = kept.recorded_as(data.facts.identifier)
+        if run is None:
+            run = keeping.keep_now(data, origin)
+        with History(keeping.folder_of(origin)) as kept:
+            if name:
+                run = kept.name(run, name)
+            return kept.make_baseline(run) if baseline else run
+
+    def _subject(self, word: str, names: Mapping[str, Any]) -> Any:
+        """Return the recording that a name of the notebook stands for, else the word itself."""
+        first = word.partition(".")[0].partition("[")[0]
+        if names_a_file(word) or word in (LAST, BASELINE) or first not in names:
+            return word
+        value = evaluate(word, names)
+        return value if isinstance(value, Recording) else word
+
+    def _side(self, subject: Any) -> Side:
+        if subject == LAST:
+            try:
+                subject = self._latest()
+            except MemtrackError:  # nothing was recorded in this notebook yet
+                subject = LAST
+        return side_of(subject, folder_here(self._shell))
+
+    def _steps(self, subject: Any) -> Steps:
+        if subject == LAST:
+            subject = self._latest()
+        if not isinstance(subject, Recording):
+            subject = _recording_of(subject, folder_here(self._shell))
+        return steps_of(subject.data, self._language())
+
+    def _change(self, action: str, words: Sequence[str]) -> None:
+        usage = f"%memtrack history {action} {ACTIONS[action]}"
+        needed = 2 if action in ("name", "note") else 1
+        if len(words) < needed:
+            raise UsageError(text("Something is missing: {usage}", usage=usage))
+        if action not in _SEVERAL and action not in ("tag", "note", "name") and len(words) > 1:
+            raise UsageError(text("'{word}' is one word too many.", word=words[1]))
+        with opened(folder_here(self._shell)) as kept:
+            which = words if action in _SEVERAL else words[:1]
+            runs = [kept.run(word, deleted=action == "restore") for word in which]
+            for run in runs:
+                self._say(_changed(kept, action, run, words[1:]))
+
+    def _say(self, sentence: Text) -> None:
+        say(self._shell, sentence, self._language())
+
+
+def _recording_of(subject: str, folder: Any) -> Recording:
+    from memtrack.api import open as open_recording
+
+    if names_a_file(subject):
+        return open_recording(subject)
+    with opened(folder) as kept:
+        return Recording(kept.data(kept.run(subject)))
+
+
+def _changed(kept: History, action: str, run: Run, words: Sequence[str]) -> Text:
+    """Change a run and say what it is now."""
+    which = text("Run {run}", run=run.id)
+    if action == "delete":
+        kept.delete(run)
+        undo = f"%memtrack history restore {run.id}"
+        return text("Run {run} is deleted; {undo} brings it back.", run=run.id, undo=undo)
+    if action == "restore":
+        kept.restore(run)
+        return text("{run} is back.", run=which)
+    if action == "name":
+        run = kept.name(run, " ".join(words))
+        return text("{run} is called '{name}' now.", run=which, name=run.name)
+    if action == "tag":
+        run = kept.tag(run, words)
+        return text("{run} has the tags: {tags}", run=which, tags=", ".join(run.tags) or "–")
+    if action == "note":
+        kept.note(run, " ".join(words))
+        return text("{run} has its note.", run=which)
+    if action == "baseline":
+        kept.make_baseline(run)
+        return text("{run} is the baseline of {label} now.", run=which, label=run.label)
+    kept.pin(run, action == "pin")
+    if action == "pin":
+        return text("{run} is pinned: its whole recording stays.", run=which)
+    return text("{run} is not pinned any more.", run=which)
+
+
+def _saved_sentence(run: Run) -> Text:
+    values = {"run": run.id, "peak": format_bytes(run.peak), "name": run.name, "label": run.label}
+    if run.baseline and run.name:
+        return text(
+            "Run {run}, '{name}', {peak}: the baseline that %memtrack diff compares {label} with.",
+            **values,
+        )
+    if run.baseline:
+        return text(
+            "Run {run}, {peak}: the baseline that %memtrack diff compares {label} with.", **values
+        )
+    return text("Run {run} is called '{name}' now: {peak}.", **values)
+
+
+_KEEPING = text("Recordings that end become runs of the history.")
+_NOT_KEEPING = text("Recordings are not kept from now on; %memtrack history on keeps them again.")

@@ -1,0 +1,225 @@
+"""Runs named, listed, changed and compared from a real shell."""
+
+from itertools import pairwise
+
+import pytest
+
+from memtrack.reports.comparison import MIME_TYPE, Diff
+from memtrack.reports.history import RunList
+from memtrack.reports.steps import Steps
+from memtrack.runs import History, keeping
+
+
+@pytest.fixture
+def kept(training, tmp_path, monkeypatch):
+    """A notebook whose finished recordings are kept in `kept.folder`."""
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("MEMTRACK_HISTORY", str(folder))
+    monkeypatch.setattr(keeping, "_turned", None)
+    monkeypatch.setattr(keeping, "_told", set())
+    training.folder = folder
+    return training
+
+
+def runs(notebook):
+    keeping.wait()
+    with History(notebook.folder, create=False) as history:
+        return history.runs()
+
+
+def record(notebook, steps=2, label="net"):
+    notebook.run(f"%memtrack model --optimizer optimizer --steps {steps} --label {label}")
+    notebook.run(f"train({steps})")
+
+
+def told(notebook, line):
+    result = notebook.run(line)
+    return notebook.err if not result.success else notebook.texts()[-1]
+
+
+def test_a_recording_that_ends_is_a_run(kept):
+    record(kept)
+    (run,) = runs(kept)
+    assert (run.label, run.steps, run.state, run.evidence) == ("net", 2, "complete", "measured")
+    with History(kept.folder) as history:
+        facts = history.view(run).run
+        assert history.data(run).facts.identifier == run.identifier
+    assert facts["cell"] == run.cell == 2
+    assert facts["batches"] and sum(facts["parameters"].values()) == run.parameters
+
+
+def test_what_saw_nothing_and_what_is_off_is_no_run(kept):
+    kept.run("%memtrack model")
+    kept.run("%memtrack off")
+    kept.run("%config MemtrackMagics.history = False")
+    record(kept)
+    kept.run("%config MemtrackMagics.history = True")
+    assert "not kept" in told(kept, "%memtrack history off")
+    record(kept)
+    keeping.wait()
+    assert not kept.folder.exists()
+    told(kept, "%memtrack history on")
+    record(kept)
+    assert len(runs(kept)) == 1
+
+
+def test_save_names_the_run_and_makes_it_the_baseline(kept):
+    record(kept)
+    peak = runs(kept)[0].peak
+    sentence = told(kept, "%memtrack save first")
+    assert sentence.startswith("Run 1 is called 'first' now: ")
+    sentence = told(kept, "%memtrack save --baseline")
+    assert "Run 1, 'first'" in sentence and "the baseline" in sentence
+    (run,) = runs(kept)
+    assert (run.name, run.baseline, run.peak) == ("first", True, peak)
+
+
+def test_save_ends_a_recording_that_goes_on(kept):
+    kept.run("%memtrack model --optimizer optimizer")
+    kept.run("train(2)")
+    told(kept, "%memtrack save going")
+    (run,) = runs(kept)
+    assert (run.name, run.steps, run.state) == ("going", 2, "complete")
+    assert told(kept, "%memtrack status").startswith("Nothing is being recorded")
+
+
+def test_save_keeps_a_run_even_where_keeping_is_off(kept):
+    kept.run("%memtrack history off")
+    record(kept)
+    told(kept, "%memtrack save 'by hand'")
+    assert [run.name for run in runs(kept)] == ["by hand"]
+
+
+def test_diff_is_of_the_last_run_against_the_baseline(kept):
+    record(kept)
+    kept.run("%memtrack save --baseline")
+    assert "Run 1 is the baseline itself." in told(kept, "%memtrack diff")
+    assert kept.run("model[0].requires_grad_(False)").success
+    record(kept)
+    kept.run("found = %memtrack diff")
+    found = kept.shell.user_ns["found"]
+    assert isinstance(found, Diff) and found.runs == (1, 2)
+    first, second = reversed(runs(kept))
+    assert found.peak_change == second.peak - first.peak
+    kept.run("back = %memtrack diff 2 1")
+    assert kept.shell.user_ns["back"].peak_change == -found.peak_change
+    bundle = kept.shell.display_formatter.format(found)[0]
+    assert {"text/plain", "text/html", MIME_TYPE} <= set(bundle)
+
+
+def test_a_run_that_goes_on_is_the_last_one(kept):
+    record(kept)
+    kept.run("%memtrack save --baseline")
+    kept.run("%memtrack model --optimizer optimizer --label net")
+    kept.run("train(3)")
+    kept.run("found = %memtrack diff")
+    assert kept.shell.user_ns["found"].found.b.steps == 3
+    assert len(runs(kept)) == 1
+
+
+def test_names_of_the_notebook_and_files_are_runs_too(kept, tmp_path):
+    record(kept)
+    kept.run("kept = %memtrack")
+    path = kept.shell.user_ns["kept"].save(tmp_path / "one.memtrack")
+    kept.run(f"found = %memtrack diff {path} kept")
+    assert kept.shell.user_ns["found"].peak_change == 0
+    assert kept.shell.user_ns["found"].names == ("one.memtrack", "")
+
+
+def test_history_lists_finds_and_changes(kept):
+    record(kept, label="net")
+    record(kept, label="gan")
+    for line, sentence in (
+        ("tag 1 bf16 wide", "Run 1 has the tags: bf16, wide"),
+        ("note 1 slower than {before}", "Run 1 has its note."),
+        ("name 1 base", "Run 1 is called 'base' now."),
+        ("pin base", "Run 1 is pinned: its whole recording stays."),
+        ("baseline base", "Run 1 is the baseline of net now."),
+        ("delete 2", "Run 2 is deleted; %memtrack history restore 2 brings it back."),
+    ):
+        assert told(kept, f"%memtrack history {line}") == sentence
+    kept.run("listed = %memtrack history")
+    listed = kept.shell.user_ns["listed"]
+    assert isinstance(listed, RunList) and [run.id for run in listed] == [1]
+    assert listed[0].note == "slower than {before}"
+    kept.run("listed = %memtrack history wide bf16")
+    assert len(kept.shell.user_ns["listed"]) == 1
+    kept.run("listed = %memtrack history deleted")
+    assert [run.id for run in kept.shell.user_ns["listed"]] == [2]
+    assert told(kept, "%memtrack history restore 2") == "Run 2 is back."
+    assert told(kept, "%memtrack history unpin 1") == "Run 1 is not pinned any more."
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("save", "Something is missing: %memtrack save NAME | --baseline"),
+        ("save a b", "'b' is one word too many. In quotes: %memtrack save \"a b\""),
+        ("save --base", "There is no option '--base'. Did you mean '--baseline'?"),
+        ("save 12", "'12' cannot be the name of a run."),
+        ("diff nowhere", "There is no run 'nowhere'"),
+        ("diff 1 1 1", "'1' is one word too many."),
+        ("diff --step", "There is no option '--step'. Did you mean '--steps'?"),
+        ("diff no.memtrack", "no.memtrack"),
+        ("history pin", "Something is missing: %memtrack history pin RUN"),
+        ("history pin 1 2", "'2' is one word too many."),
+        ("history delete 9", "There is no run '9'"),
+    ],
+)
+def test_wrong_lines_are_one_sentence(kept, line, sentence):
+    record(kept)
+    keeping.wait()
+    result = kept.run(f"%memtrack {line}")
+    assert not result.success and sentence in kept.err
+    assert len(kept.err.strip().splitlines()) == 1
+
+
+def test_without_a_run_it_says_so(notebook, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMTRACK_HISTORY", str(tmp_path / "none"))
+    for line, sentence in (
+        ("%memtrack history", "There is no history in"),
+        ("%memtrack diff", "There is no history in"),
+        ("%memtrack save x", "Nothing has been recorded yet."),
+    ):
+        notebook.run(line)
+        assert sentence in notebook.err
+    assert not (tmp_path / "none").exists()
+
+
+def test_steps_of_a_run_show_what_grows(kept):
+    kept.run("leaked = []")
+    kept.run("import torch")
+    kept.run(
+        "%memtrack model --optimizer optimizer --label net\n"
+        "for _ in range(6):\n"
+        "    leaked.append(torch.zeros(1 << 19)); train(1)"
+    )
+    kept.run("found = %memtrack diff --steps")
+    found = kept.shell.user_ns["found"]
+    assert isinstance(found, Steps)
+    ends = [one.end for one in found.steps]
+    grown = {after - before for before, after in pairwise(ends[2:])}
+    assert grown == {4 << 19}
+    assert found.findings[0].step_bytes == 4 << 19
+    assert "2.00 MiB" in str(found.sentence)
+    assert found._repr_mimebundle_()["text/html"].count("<tr>") == len(found.steps) + 1
+
+
+def test_steps_without_growth_say_so(kept):
+    record(kept, steps=4)
+    kept.run("found = %memtrack diff --steps")
+    found = kept.shell.user_ns["found"]
+    assert found.findings == [] and str(found.sentence).startswith("Nothing grows")
+    kept.run("kept_run = %memtrack diff --steps 1")
+    assert kept.shell.user_ns["kept_run"].steps == found.steps
+
+
+def test_completion_knows_the_names_of_runs(kept):
+    record(kept)
+    told(kept, "%memtrack save 'my run'")
+    from memtrack.notebook.completion import complete
+
+    class Event:
+        line = "%memtrack diff "
+
+    assert complete(kept.shell, Event) == ["last", "baseline", '"my run"']
