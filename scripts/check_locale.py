@@ -1,7 +1,7 @@
 """Check that every sentence is translated, in every language there is: check_locale.py [--write].
 
-In: the literals in `text("…")` (Python) and `trans.__('…')`, `_n`, `_p`, `_np` (TypeScript), and the
-catalogues. Out: one line for each sentence that is missing, stale or has lost a placeholder, and
+In: the literals in `text("…")` (Python) and `trans.__('…')`, `_n`, `_p`, `_np` (TypeScript), the texts of
+the schemas of settings, and the catalogues. Out: one line for each sentence that is missing, stale or has lost a placeholder, and
 exit code 1. With --write, missing sentences are added untranslated and stale ones taken out.
 """
 
@@ -17,6 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python_pkg" / "memtrack"
 FRONT = ROOT / "src"
+SCHEMAS = ROOT / "schema"
+# The texts of schemas, and their contexts, as in jupyterlab_server's translation_utils.py.
+SCHEMA_TEXTS = ("title", "description", "jupyter.lab.setting-icon-label")
 CATALOGUES = "locale/*/LC_MESSAGES/memtrack.json"
 # JupyterLab takes a plural's translation only if it has two forms, also where both read the same.
 PLURAL_FORMS = 2
@@ -31,7 +34,7 @@ STRING_TS = re.compile(r"""\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")\s*(,?)""
 def main() -> int:
     """Print what is wrong with the catalogues, or write them anew."""
     front, plurals = typescript_sentences()
-    used = {**python_sentences(), **front}
+    used = {**python_sentences(), **front, **schema_sentences()}
     catalogues = sorted(PACKAGE.glob(CATALOGUES))
     if not catalogues:
         print(f"there is no catalogue {CATALOGUES}")
@@ -115,6 +118,31 @@ def typescript_sentences() -> tuple[dict[str, str], set[str]]:
             if call[1] in ("_n", "_np"):
                 plurals.add(CONTEXT.join(strings))
     return found, plurals
+
+
+def schema_sentences() -> dict[str, str]:
+    """Find the texts of the schemas of settings: context and sentence -> where."""
+    found: dict[str, str] = {}
+    for path in sorted(SCHEMAS.glob("*.json")):
+        place = str(path.relative_to(ROOT))
+        texts = schema_texts(json.loads(path.read_text(encoding="utf-8")), "schema")
+        found.update(dict.fromkeys(texts, place))
+    return found
+
+
+def schema_texts(value: object, context: str) -> Iterator[str]:
+    """Give the texts below a value of a schema, each after its context."""
+    if isinstance(value, list):
+        for item in value:
+            yield from schema_texts(item, context)
+    if not isinstance(value, dict):
+        return
+    for key, inner in value.items():
+        is_lab = key.startswith("jupyter.lab")
+        if key in SCHEMA_TEXTS and isinstance(inner, str):
+            yield CONTEXT.join(("settings" if is_lab else context, inner))
+        elif key != "default" and not is_lab:
+            yield from schema_texts(inner, "settings" if key == "properties" else context)
 
 
 def literals(source: str, start: int, count: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ import type { Widget } from '@lumino/widgets';
 import { assert } from '../base/assert';
 import type { IGpuMonitor } from '../tokens';
 import { GpusView } from '../views/gpus';
+import { textIn } from '../wire';
 import { GpuActions } from './actions';
 import { GpuMonitor } from './monitor';
 
@@ -28,5 +29,5 @@ export function makeActions(
   language: string
 ): GpuActions {
   assert(monitor instanceof GpuMonitor, 'the monitor is that of our own plugin');
-  return new GpuActions(app, monitor, trans, text => text[language] ?? text.en);
+  return new GpuActions(app, monitor, trans, text => textIn(text, language));
 }

@@ -41,7 +41,11 @@ describe('the plugin of the settings', () => {
     const settings = { composite: { defaultTab: 'ledger' } };
     const changed = new Signal<object, void>(settings);
     const load = jest.fn().mockResolvedValue(Object.assign(settings, { changed }));
-    const preferences = (await preferencesPlugin.activate(app, { load })) as Preferences;
+    const transform = jest.fn();
+    const registry = { load, transform };
+    const preferences = (await preferencesPlugin.activate(app, registry)) as Preferences;
+    // The schema is translated from the first fetch on.
+    expect(transform).toHaveBeenCalledWith('memtrack:plugin', { fetch: expect.any(Function) });
     await Promise.resolve();
     expect(load).toHaveBeenCalledWith('memtrack:plugin');
     expect(preferences.values.defaultTab).toBe('ledger');

@@ -4,6 +4,7 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
 import type { GpuModel } from '../../model/gpus/model';
+import { textIn } from '../../wire';
 import { Copying } from '../diagnosis/copying';
 import { element } from '../dom';
 import { setText } from '../settext';
@@ -41,7 +42,7 @@ export class GpusView extends Widget {
       actions,
       trans,
       copying: this._copying,
-      say: text => text[language] ?? text.en
+      say: text => textIn(text, language)
     };
     this._explanation = new ExplanationView(trans, this._copying, () => actions.retry());
     this._own = new OwnFigures(this._services);
