@@ -102,8 +102,7 @@ def side_of(subject: Any, folder: Folder = None) -> Side:
         )
     if isinstance(subject, int) or not names_a_file(subject):
         return _of_run(str(subject), folder)
-    path = Path(subject).expanduser()
-    return Side(view_of(open_recording(path).data), name=path.name)
+    return Side(view_of(open_recording(subject).data), name=os.path.basename(subject))
 
 
 def before_of(subject: Any, after: Side, folder: Folder = None) -> Side:
@@ -127,8 +126,8 @@ def names_a_file(subject: str | os.PathLike[str]) -> bool:
     """Tell whether a word is the path of a file rather than the name of a run."""
     if not isinstance(subject, str):
         return True
-    path = Path(subject).expanduser()
-    return path.suffix in _FILES or os.sep in subject or "/" in subject or path.is_file()
+    known = subject.endswith(_FILES) or os.sep in subject or "/" in subject
+    return known or os.path.isfile(subject)
 
 
 def _of_run(which: int | str, folder: Folder) -> Side:

@@ -17,9 +17,6 @@ from memtrack.i18n import Text, preferred_language, text
 
 FINE, WRONG = 0, 2
 
-LATER = ("history", "diff", "check")
-"""Commands that are known but not there yet: each leaves this line when it comes."""
-
 _Run = Callable[[argparse.Namespace, str], int]
 
 
@@ -84,9 +81,6 @@ def _problem(error: OSError) -> Text:
 def _run(arguments: list[str], language: str) -> int:
     parser, commands = _parser(language)
     word = next((one for one in arguments if not one.startswith("-")), None)
-    if word in LATER:
-        command = f"memtrack {word}"
-        raise UsageError(text("{command} is not available in this version yet.", command=command))
     if word is not None and word not in commands:
         raise UsageError.unknown_word(text("command"), word, commands)
     if not arguments:
@@ -102,8 +96,11 @@ def _run(arguments: list[str], language: str) -> int:
 def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     from memtrack.cli import (
         advise_file,
+        check_run,
+        diff_runs,
         explain_file,
         export_file,
+        history_runs,
         open_file,
         plan_words,
         predict_build,
@@ -121,6 +118,9 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     advise_file.add_arguments(commands, language)
     plan_words.add_arguments(commands, language)
     predict_build.add_arguments(commands, language)
+    history_runs.add_arguments(commands, language)
+    diff_runs.add_arguments(commands, language)
+    check_run.add_arguments(commands, language)
     run_script.add_arguments(commands, language)
     known: dict[str, _Run] = {
         "open": open_file.run,
@@ -130,5 +130,8 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
         "advise": advise_file.run,
         "plan": plan_words.run,
         "predict": predict_build.run,
+        "history": history_runs.run,
+        "diff": diff_runs.run,
+        "check": check_run.run,
     }
     return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}

@@ -60,6 +60,7 @@ class RunView:
     state: str
     started: str
     device: str
+    device_kind: str
     device_total: int
     peak: Peak
     reserved: int | None
@@ -106,6 +107,7 @@ def view_of(data: RecordingData, device: int | None = None) -> RunView:
         state=facts.state,
         started=facts.started,
         device=name or kind,
+        device_kind=kind,
         device_total=int(data.devices["total"][row]),
         peak=peak,
         reserved=_most_reserved(data, row),

@@ -23,8 +23,8 @@ from memtrack.i18n import text
 from memtrack.recording.tables import Array
 
 _PLAIN = (
-    "identifier", "label", "evidence", "state", "started", "device", "device_total", "reserved",
-    "step_ns", "steps", "phase_peaks", "phase_ns", "ledger", "settings", "run", "by_lines",
+    "identifier", "label", "evidence", "state", "started", "device", "device_kind", "device_total",
+    "reserved", "step_ns", "steps", "phase_peaks", "phase_ns", "ledger", "settings", "run", "by_lines",
 )  # fmt: skip
 
 

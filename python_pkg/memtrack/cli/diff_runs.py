@@ -1,0 +1,61 @@
+"""`memtrack diff [A [B]]`: what changed from one run to another, or from step to step of one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from memtrack.api import open as open_recording
+from memtrack.cli.history_runs import add_folder, columns
+from memtrack.comparing import BASELINE, LAST, compare, names_a_file, opened
+from memtrack.errors import UsageError
+from memtrack.i18n import text
+from memtrack.recording import RecordingData
+from memtrack.reports.comparisonforms import render_comparison
+from memtrack.reports.steps import render_steps, steps_of
+
+
+def add_arguments(commands: Any, language: str) -> None:
+    """Add the command to the subparsers of `memtrack`, with its help in `language`."""
+    purpose = text("say what changed from run A to run B").render(language)
+    parser = commands.add_parser("diff", help=purpose, description=purpose)
+    run_help = text("a file, or a kept run: its number, its name, last or baseline")
+    parser.add_argument("a", metavar="A", nargs="?", help=run_help.render(language))
+    other = text("the run to compare it with; last by default, and A the baseline")
+    parser.add_argument("b", metavar="B", nargs="?", default=LAST, help=other.render(language))
+    steps = text("compare the steps of A with each other instead: what grows")
+    parser.add_argument("--steps", action="store_true", help=steps.render(language))
+    add_folder(parser, language)
+    as_json = text("print what changed as one JSON object")
+    parser.add_argument("--json", action="store_true", help=as_json.render(language))
+
+
+def run(options: argparse.Namespace, language: str) -> int:
+    """Print the comparison."""
+    if options.steps:
+        return _steps(options, language)
+    found = compare(options.a or BASELINE, options.b, folder=options.folder)
+    if options.json:
+        print(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    else:
+        print(render_comparison(found, language, columns()))
+    return 0
+
+
+def _steps(options: argparse.Namespace, language: str) -> int:
+    if options.b != LAST:
+        raise UsageError(text("--steps takes one run, not two."))
+    found = steps_of(_recording(options.a or LAST, options.folder), language)
+    if options.json:
+        print(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    else:
+        print(render_steps(found, language, columns()))
+    return 0
+
+
+def _recording(subject: str, folder: str | None) -> RecordingData:
+    if names_a_file(subject):
+        return open_recording(subject).data
+    with opened(folder) as kept:
+        return kept.data(kept.run(subject))
