@@ -3,9 +3,10 @@
     python bench/advise.py MEASURED [--models a,b] [--out bench/results/advise.json]
 
 MEASURED is a folder with `peaks.jsonl` (peaks measured on a GPU, a line a model and variant) and
-`measure_peaks.py`, the program that measured them, whose models are built here without data. Each
-remedy's figure is taken twice: by predicting the changed program again, and by changing the events of
-the predicted run (what a recording that cannot be made again gets). No GPU is needed.
+`measure_peaks.py`, the program that measured them, whose models are built here without data. The models
+of `bench/results/measured-models.json`, of other families, are built by `bench/prediction_models.py`.
+Each remedy's figure is taken twice: by predicting the changed program again, and by changing the events
+of the predicted run (what a recording that cannot be made again gets). No GPU is needed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 import warnings
 from pathlib import Path
 
+import prediction_models
 import torch
 
 from memtrack.analysis.device import devices_in_order
@@ -32,6 +34,7 @@ from memtrack.remedies.references import evaluated
 from memtrack.remedies.scene import Scene
 
 GPU = "H200"
+FAMILIES = Path(__file__).parent / "results" / "measured-models.json"
 VARIANTS = {
     # variant of the measurements: (changes, remedy that simulates it)
     "autocast-bf16": (lambda _: [changes.autocast(torch.bfloat16)], "bf16_autocast"),
@@ -76,6 +79,21 @@ def measured(folder: Path) -> dict[str, dict[str, int]]:
     return found
 
 
+def measured_families() -> dict[str, dict[str, int]]:
+    """Return the same of the models of other families; those without a base or a variant are left out."""
+    found: dict[str, dict[str, int]] = {}
+    for row in json.loads(FAMILIES.read_text())["rows"]:
+        if row.get("steps"):
+            last = row["steps"][-1]
+            peak = max(last[phase] for phase in ("forward", "backward", "step"))
+            found.setdefault(row["model"], {})[row["variant"]] = peak
+    return {
+        name: peaks
+        for name, peaks in found.items()
+        if "base" in peaks and any(variant in VARIANTS for variant in peaks)
+    }
+
+
 def program(models, name):
     """Return a `build` of one of the measured models, as its base variant was run."""
     spec = models.MODELS[name]
@@ -113,9 +131,8 @@ def simulated(data, remedy):
     return scene.peak
 
 
-def of_model(models, name, peaks):
+def of_model(build, name, peaks):
     """Return a row a variant: measured, predicted and simulated saving in bytes, and the base."""
-    build = program(models, name)
     begin = time.perf_counter()
     base = predict(build, steps=2, gpu=GPU)
     seconds = time.perf_counter() - begin
@@ -183,23 +200,31 @@ def main(arguments: list[str]) -> int:
     spec = importlib.util.spec_from_file_location("peaks", options.measured / "measure_peaks.py")
     models = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(models)
-    peaks = measured(options.measured)
-    wanted = [name for name in options.models.split(",") if name] or list(peaks)
+    peaks, others = measured(options.measured), measured_families()
+    order = [*peaks, *(name for name in others if name not in peaks)]
+    wanted = [name for name in options.models.split(",") if name] or order
     results = []
     if options.models and options.out.exists():  # the other models stay as they were
         earlier = json.loads(options.out.read_text())["models"]
         results = [one for one in earlier if one["model"] not in wanted]
     for name in wanted:
-        results.append(of_model(models, name, peaks[name]))
-        results.sort(key=lambda one: list(peaks).index(one["model"]))
+        family = name not in peaks
+        build = prediction_models.program(name, "base") if family else program(models, name)
+        found = of_model(build, name, (others if family else peaks)[name])
+        results.append({**found, "family": family})
+        results.sort(key=lambda one: order.index(one["model"]))
         told = {
             "torch": torch.__version__,
-            "predicted": summary(results, "predicted"),
-            "simulated": summary(results, "simulated"),
+            "predicted": summary([one for one in results if not one["family"]], "predicted"),
+            "simulated": summary([one for one in results if not one["family"]], "simulated"),
+            "families": {
+                how: summary([one for one in results if one["family"]], how)
+                for how in ("predicted", "simulated")
+            },
             "models": results,
         }
         options.out.write_text(json.dumps(told, indent=1) + "\n")
-    print(json.dumps({key: told[key] for key in ("predicted", "simulated")}, indent=1))
+    print(json.dumps({key: told[key] for key in ("predicted", "simulated", "families")}, indent=1))
     return 0
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtrack.remedies.allocator import with_expandable
-from memtrack.remedies.recipe import Bound, Recipe
+from memtrack.remedies.recipe import Bound, Change, Recipe
 from memtrack.remedies.remedy import Base, Combination
 from memtrack.remedies.rerun import reserved_peak
 from memtrack.remedies.scene import Scene
@@ -29,7 +29,7 @@ class Combiner:
     ) -> None:
         self._scene, self._base, self._budget, self._rerun = scene, base, budget, rerun
         self._known: dict[tuple[str, ...], Combination] = {}
-        self._scenes: dict[tuple[str, ...], Scene] = {}
+        self._scenes: dict[tuple[Change, ...], Scene] = {}
         self._proven: dict[tuple[str, ...], Combination] = {}
 
     def peak_of(self, recipes: Sequence[Recipe]) -> int:
@@ -49,13 +49,20 @@ class Combiner:
             self._known[ids] = self._combined(recipes, scene.peak, reserved)
         return self._known[ids]
 
+    def fits(self, recipes: Sequence[Recipe]) -> bool:
+        """Tell whether some remedies fit by simulation; reserved bytes, never fewer, only where these decide."""
+        needed = self.peak_of(recipes) + self._base.context
+        if self._budget is not None and needed > self._budget:
+            return False
+        return self.of(recipes).fits
+
     def _scene_of(self, recipes: Sequence[Recipe]) -> Scene:
         recipes = _in_order(recipes)
-        ids = tuple(one.id for one in recipes)
-        if ids not in self._scenes:
+        changes = tuple(one.change for one in recipes)
+        if changes not in self._scenes:
             before = self._scene_of(recipes[:-1]) if recipes else self._scene
-            self._scenes[ids] = recipes[-1].change(before, Bound.LIKELY) if recipes else before
-        return self._scenes[ids]
+            self._scenes[changes] = changes[-1](before, Bound.LIKELY) if recipes else before
+        return self._scenes[changes]
 
     def proven(self, recipes: Sequence[Recipe]) -> Combination:
         """Return the same by running the program again with them, where that can be done."""
@@ -137,7 +144,7 @@ def _mildest(combiner: Combiner, ladder: Sequence[Sequence[Recipe]]) -> Combinat
     """
     tried = 0
     for rung in ladder:
-        if tried < MOST_TRIED and combiner.of(rung).fits:
+        if tried < MOST_TRIED and combiner.fits(rung):
             tried += 1
             made = combiner.proven(_needed_of(combiner, rung))
             if made.fits:
@@ -150,6 +157,6 @@ def _needed_of(combiner: Combiner, rung: Sequence[Recipe]) -> list[Recipe]:
     needed = list(rung)
     for recipe in sorted(rung, key=lambda one: -one.harm):
         fewer = [one for one in needed if one is not recipe]
-        if combiner.of(fewer).fits:
+        if combiner.fits(fewer):
             needed = fewer
     return needed

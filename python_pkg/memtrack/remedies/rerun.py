@@ -23,9 +23,9 @@ MOST_EDGES = 16_000
 def reserved_peak(scene: Scene, settings: Settings | None = None) -> int | None:
     """Return the most bytes that the simulated allocator reserves for a scene; None where none serves it.
 
-    What was there before the window is requested first, in the order of its rows. In a long window
-    blocks of the small pool are counted rather than simulated: it is a pool of its own, which hardly
-    fragments.
+    What was there before is requested first, in the order of its rows. In a long window blocks of the
+    small pool are counted rather than simulated: it is a pool of its own, which hardly fragments. Where
+    the others alone are too many, the step of the peak is simulated without the one before it.
     """
     if not scene.ground.is_cached:
         return None
@@ -34,19 +34,29 @@ def reserved_peak(scene: Scene, settings: Settings | None = None) -> int | None:
         return _simulated(scene, known)
     small = scene["requested"] <= SMALL_SIZE
     counted = scene.only(small).peak if small.any() else 0
-    return _simulated(scene.only(~small), known) + -(-counted // SMALL_SEGMENT) * SMALL_SEGMENT
+    large = scene.only(~small)
+    since = _last_step(scene) if len(large.edges[0]) > MOST_EDGES else OLDER
+    return _simulated(large, known, since) + -(-counted // SMALL_SEGMENT) * SMALL_SEGMENT
 
 
-def _simulated(scene: Scene, settings: Settings) -> int:
+def _last_step(scene: Scene) -> int:
+    """Return the position at which the last step of the window begins."""
+    ground = scene.ground
+    steps = ground.data.phases["step"][ground.phase_rows]
+    return int(ground.phase_start[steps == steps[-1]][0]) if len(steps) else OLDER
+
+
+def _simulated(scene: Scene, settings: Settings, since: int = OLDER) -> int:
     """Return what is reserved in the end, which is the most: nothing is given back."""
     allocator = CachingAllocator(settings)
     malloc, free = allocator.malloc, allocator.free
     requested = scene["requested"].tolist()
     streams = np.maximum(scene["stream"], 0).tolist()
-    older = np.flatnonzero(scene["start"] <= OLDER).tolist()
+    older = np.flatnonzero(scene.alive_at(since)).tolist()
     blocks = {row: malloc(requested[row], streams[row]) for row in older}
-    _, rows, signs = scene.edges
-    for row, sign in zip(rows.tolist(), signs.tolist(), strict=True):
+    position, rows, signs = scene.edges
+    first = int(np.searchsorted(position, since, side="right"))
+    for row, sign in zip(rows[first:].tolist(), signs[first:].tolist(), strict=True):
         if sign > 0:
             blocks[row] = malloc(requested[row], streams[row])
         else:

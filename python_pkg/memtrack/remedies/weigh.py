@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memtrack.i18n import Text, text
 from memtrack.remedies.allocator import with_expandable
-from memtrack.remedies.recipe import Bound, Recipe
+from memtrack.remedies.recipe import Bound, Change, Recipe
 from memtrack.remedies.remedy import Base, Remedy
 from memtrack.remedies.rerun import reserved_peak
 from memtrack.remedies.scene import Scene
@@ -39,6 +39,8 @@ class Weighing:
     scene: Scene
     base: Base
     rerun: Rerun | None = None
+    _changed: dict[tuple[Change, Bound], Scene] = field(default_factory=dict)
+    _held: dict[tuple[Change, bool], int | None] = field(default_factory=dict)
 
     def remedy(self, recipe: Recipe) -> Remedy:
         """Return what is said of one remedy."""
@@ -50,19 +52,22 @@ class Weighing:
         return self._weighed(recipe)
 
     def _weighed(self, recipe: Recipe) -> Remedy:
-        peaks = {bound: recipe.change(self.scene, bound).peak for bound in Bound}
+        peaks = {bound: self.changed(recipe, bound).peak for bound in Bound}
         known = None if self.rerun is None else self.rerun([recipe.id])
         if known is not None:
             peaks = dict.fromkeys(Bound, known.peak)
         peak, low, high = peaks[Bound.LIKELY], min(peaks.values()), max(peaks.values())
-        reserved = self._reserved(recipe, known)
+        saving = self.base.peak - peak
+        least = LEAST_GAIN * self.base.peak
+        # Where nothing is saved what the allocator would hold is of no use, and takes its time.
+        wanted = recipe.reserves or saving >= least
+        reserved = self._reserved(recipe, known) if wanted else None
         saved = None if reserved is None else (self.base.reserved or 0) - reserved
         evidence = "predicted" if known is not None else "simulated"
         if known is None and high - low > _OPEN * self.base.peak:
             evidence = "estimated"
-        saving = self.base.peak - peak
         gain = max(saving, saved or 0) if recipe.reserves else saving
-        applies = gain >= LEAST_GAIN * self.base.peak
+        applies = gain >= least
         why = self._reason(recipe, saving, saved) if applies else self._no_gain(saving)
         figures = (saving, peak, low, high, reserved, saved)
         return _said(recipe, applies, why, figures, evidence)
@@ -72,8 +77,18 @@ class Weighing:
             return known.reserved
         if self.base.reserved is None:
             return None
-        settings = with_expandable(self.scene) if recipe.reserves else None
-        return reserved_peak(recipe.change(self.scene, Bound.LIKELY), settings)
+        key = (recipe.change, recipe.reserves)
+        if key not in self._held:
+            settings = with_expandable(self.scene) if recipe.reserves else None
+            self._held[key] = reserved_peak(self.changed(recipe, Bound.LIKELY), settings)
+        return self._held[key]
+
+    def changed(self, recipe: Recipe, bound: Bound) -> Scene:
+        """Return the scene with one remedy; several remedies share a change, as both autocasts do."""
+        key = (recipe.change, bound)
+        if key not in self._changed:
+            self._changed[key] = recipe.change(self.scene, bound)
+        return self._changed[key]
 
     def _reason(self, recipe: Recipe, saving: int, saved: int | None) -> Text:
         if recipe.reserves:
