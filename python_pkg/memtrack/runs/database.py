@@ -7,12 +7,14 @@ run that was added survives a power cut.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memtrack.errors import NewerFormat, UnavailableError, UnreadableFile
 from memtrack.i18n import text
+from memtrack.runs.forks import CONNECTIONS
 
 VERSION = 1
 WAIT_S = 10.0
@@ -71,20 +73,34 @@ class Database:
         """
         self.path = path
         self.writable = True
-        with self._in_words():
-            if create:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = self._opened(create)
-            try:
+        self._is_open = False
+        if not CONNECTIONS.is_usable:
+            raise UnavailableError(
+                text("The history {path} was in use when this process was forked.", path=path),
+                text("Use it from the process that was there before."),
+            )
+        CONNECTIONS.opened()
+        try:
+            with self._in_words():
+                if create:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                self._connection = self._opened(create)
+                self._is_open = True
                 self._prepare()
-            except BaseException:
+        except BaseException:
+            if self._is_open:
                 self._connection.close()
-                raise
+            CONNECTIONS.closed()
+            raise
 
     def close(self) -> None:
         """Close the connection; the journal is folded into the file by the last one."""
+        if not self._is_open:
+            return
+        self._is_open = False
         with suppress(sqlite3.Error):
             self._connection.close()
+        CONNECTIONS.closed()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -112,11 +128,19 @@ class Database:
             yield self._connection
 
     def _opened(self, create: bool) -> sqlite3.Connection:
-        try:
-            return self._connected("rwc" if create else "rw")
-        except sqlite3.OperationalError:
-            if not self.path.is_file():
-                raise
+        patience = time.monotonic() + WAIT_S
+        while True:
+            try:
+                return self._connected("rwc" if create else "rw")
+            except sqlite3.OperationalError as error:
+                if not self.path.is_file():
+                    raise
+                if not _is_busy(error):
+                    break
+                # To begin a journal SQLite does not wait for others who are about to, as it does later.
+                if time.monotonic() > patience:
+                    raise
+            time.sleep(0.02)
         self.writable = False
         try:
             return self._connected("ro")
@@ -216,7 +240,7 @@ class Database:
                 text("The history {path} cannot be written: the disk is full.", path=self.path),
                 text("Nothing of it was lost; the recording itself can still be saved elsewhere."),
             )
-        if "locked" in reason or "busy" in reason:
+        if _is_busy(error):
             return UnavailableError(
                 text("The history {path} is busy: another kernel writes to it.", path=self.path),
                 text("Try again in a moment."),
@@ -225,3 +249,7 @@ class Database:
             text("The history {path} cannot be used: {reason}.", path=self.path, reason=reason),
             text("Set MEMTRACK_HISTORY to another folder."),
         )
+
+
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return any(word in str(error) for word in ("locked", "busy"))

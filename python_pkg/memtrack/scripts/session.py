@@ -68,6 +68,7 @@ class Session:
                 explain_on_stderr(error, self._recording, self._language)
             if self._target is not None:
                 self._save(self._target)
+                self._keep()
 
     def end_behind_traceback(self, state: str) -> None:
         """Do so once Python has shown the exception that is on its way out, without our frames."""
@@ -176,6 +177,18 @@ class Session:
                 "memtrack: recorded in {path}. To look at it: {command}", path=path, command=command
             )
         )
+
+    def _keep(self) -> None:
+        """Make the recording a run of the history, of several ranks that of the first."""
+        if self._recording is None or (self._rank is not None and self._rank.rank):
+            return
+        from memtrack.runs import keeping
+        from memtrack.runs.surroundings import Origin, origin_of
+
+        with suppress(Exception):
+            origin = Origin(origin_of().path, None, self._folder)
+            keeping.keep(self._recording.data, origin, self._language)
+            keeping.wait()
 
     def _write(self, data: RecordingData, path: Path) -> Path:
         from memtrack.recording import save_recording

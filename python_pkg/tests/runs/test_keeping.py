@@ -9,6 +9,7 @@ import time
 import pytest
 from kept_runs import KIB, recording
 
+from memtrack.errors import UnavailableError
 from memtrack.recording import RecordingBuilder
 from memtrack.runs import History, keeping
 from memtrack.runs.surroundings import Origin
@@ -96,18 +97,61 @@ def test_even_a_bug_of_ours_is_one_line(folder, tmp_path, capsys, monkeypatch):
     )
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-def test_a_forked_child_keeps_its_own(folder, tmp_path):
-    keeping.keep(recording("a" * 32), origin(tmp_path))
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+
+
+def in_child(action):
+    """Run an action in a forked process and return its exit code: 0, or 1 where it has raised."""
     child = os.fork()
     if child == 0:
+        code = 1
         try:
-            keeping.keep(recording("b" * 32), origin(tmp_path))
-            keeping.wait()
-            os._exit(0)
+            action()
+            code = 0
         finally:
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@needs_fork
+def test_forks_while_runs_are_added_lose_none(folder, tmp_path):
+    def child(number):
+        keeping.keep(recording(f"b{number:031x}"), origin(tmp_path))
+        keeping.wait()
+
+    for number in range(12):
+        keeping.keep(recording(f"a{number:031x}"), origin(tmp_path))
+        assert in_child(lambda number=number: child(number)) == 0
+    expected = [f"{who}{number:031x}" for who in "ab" for number in range(12)]
+    assert sorted(identifiers(folder)) == expected
+
+
+@needs_fork
+def test_a_child_of_an_open_history_leaves_it_alone(folder, tmp_path, monkeypatch):
+    from memtrack.runs import forks
+
+    monkeypatch.setattr(forks, "PATIENCE_S", 0.05)
+
+    def child():
+        with pytest.raises(UnavailableError, match="in use when this process was forked"):
+            History(folder)
+
+    with History(folder) as history:
+        assert in_child(child) == 0
+        history.add(recording("c" * 32))
+    assert in_child(lambda: History(folder).close()) == 0
+    assert identifiers(folder) == ["c" * 32]
+
+
+@needs_fork
+def test_a_forked_child_keeps_its_own(folder, tmp_path):
+    keeping.keep(recording("a" * 32), origin(tmp_path))
+
+    def child():
+        keeping.keep(recording("b" * 32), origin(tmp_path))
+        keeping.wait()
+
+    assert in_child(child) == 0
     assert sorted(identifiers(folder)) == ["a" * 32, "b" * 32]
 
 
@@ -146,6 +190,29 @@ def test_a_script_has_its_history_beside_it_when_it_ends(tmp_path):
     assert run_script(tmp_path, "quiet") == (0, "")
     with History(tmp_path / ".memtrack", create=False) as history:
         assert len(history.runs()) == 2
+
+
+PROGRAM = """
+import torch, sys
+torch.nn.Linear(8, 8)(torch.randn(4, 8)).sum().backward()
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("code", "state"), [(0, "complete"), (3, "failed")])
+def test_a_program_that_was_run_is_a_run(tmp_path, code, state):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    command = [sys.executable, "-m", "memtrack", "run"]
+    environment = {**os.environ, "MEMTRACK_HISTORY": "", "MEMTRACK_LANG": "en"}
+    options = {"cwd": tmp_path, "env": environment, "capture_output": True}
+    told = subprocess.run([*command, "train.py", str(code)], **options)
+    assert told.returncode == code
+    assert len(told.stderr.splitlines()) == 1  # where the file is
+    subprocess.run([*command, "--no-record", "train.py", "0"], **options)
+    with History(tmp_path / ".memtrack", create=False) as history:
+        (run,) = history.runs()
+        assert (run.label, run.state) == ("train", state)
+        assert run.notebook == str(tmp_path / "train.py") and run.cell is None
 
 
 def test_a_history_keeps_no_more_than_it_is_given(folder, tmp_path):
