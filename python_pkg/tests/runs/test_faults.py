@@ -1,12 +1,15 @@
 """Kills, power cuts and full disks: every run that was added is there, and the file is sound."""
 
+import json
 import os
 import random
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from kept_runs import many, recording
@@ -14,8 +17,7 @@ from kept_runs import many, recording
 from memtrack.errors import UnavailableError
 from memtrack.runs import History
 
-KILLS = 200
-WRITERS = 2
+ROUNDS = 200
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are forked and killed")
 
@@ -45,33 +47,45 @@ def write_until_killed(folder, prefix, pipe):
             number += 1
 
 
+class Writer:
+    """A process that adds runs until it is killed; `told` are those that it said it had added."""
+
+    def __init__(self, folder, prefix):
+        out, into = os.pipe()
+        self.process, self._pipe = os.fork(), out
+        if self.process == 0:
+            try:
+                os.close(out)
+                write_until_killed(folder, prefix, into)
+            finally:
+                os._exit(1)
+        os.close(into)
+
+    def killed(self):
+        """Kill it now and return the runs that it has told of."""
+        os.kill(self.process, signal.SIGKILL)
+        _, status = os.waitpid(self.process, 0)
+        assert os.WIFSIGNALED(status)
+        with os.fdopen(self._pipe, "rb") as pipe:
+            # After the last line end comes what a kill has cut.
+            return pipe.read().decode().split("\n")[:-1]
+
+
 def test_kills_at_any_moment_lose_nothing_that_was_added(tmp_path):
+    """In each of `ROUNDS` one of two writers is killed while both write, and another takes its place."""
     chance = random.Random(7)
     History(tmp_path).close()
     told = []
-    for kill in range(KILLS // WRITERS):
-        children = []
-        for writer in range(WRITERS):
-            out, into = os.pipe()
-            child = os.fork()
-            if child == 0:
-                try:
-                    os.close(out)
-                    write_until_killed(tmp_path, f"{kill}-{writer}", into)
-                finally:
-                    os._exit(1)
-            os.close(into)
-            children.append((child, out))
-        time.sleep(chance.uniform(0.002, 0.12))
-        for child, _ in children:
-            os.kill(child, signal.SIGKILL)
-        for child, out in children:
-            _, status = os.waitpid(child, 0)
-            assert os.WIFSIGNALED(status)
-            with os.fdopen(out, "rb") as pipe:
-                lines = pipe.read().decode().split("\n")
-            told += lines[:-1]  # after the last line end comes what a kill has cut
-    assert len(told) > KILLS // 4
+    writers = [Writer(tmp_path, f"first-{number}") for number in range(2)]
+    for number in range(ROUNDS):
+        time.sleep(chance.uniform(0.001, 0.1))
+        told += writers.pop(chance.randrange(2)).killed()
+        writers.append(Writer(tmp_path, str(number)))
+        if number % 50 == 0:
+            check(tmp_path, told)
+    for writer in writers:
+        told += writer.killed()
+    assert len(told) > ROUNDS
     check(tmp_path, told)
 
 
@@ -105,6 +119,59 @@ def test_a_journal_cut_short_keeps_the_runs_before_the_cut(tmp_path):
             found.append(len(cut.runs()))
         check(copy, [])
     assert found == sorted(found) and found[0] == 0 and found[-1] in (4, 5)
+
+
+FILLED = """
+import json, sys
+sys.path[:0] = [sys.argv[2]]
+from pathlib import Path
+from kept_runs import recording
+from memtrack.errors import MemtrackError
+from memtrack.runs import History
+
+folder = Path(sys.argv[1])
+ballast = folder / "ballast"
+ballast.write_bytes(bytes(200_000))
+told, problems = [], set()
+with History(folder / "kept") as history:
+    for number in range(300):
+        try:
+            told.append(history.add(recording(f"{number:032x}")).identifier)
+        except MemtrackError as error:
+            problems.add(str(error))
+            if ballast.exists() and len(problems) and number % 7 == 0:
+                ballast.unlink()  # the user makes room
+    found = [run.identifier for run in history.runs()]
+    integrity = [tuple(row) for row in history._database._connection.execute("PRAGMA integrity_check")]
+print(json.dumps({"told": told, "found": found, "problems": sorted(problems), "integrity": integrity}))
+"""
+
+
+def on_a_small_disk(folder, size):
+    """Run `FILLED` on a file system of `size`; None where this machine lets nobody make one."""
+    mount = f'mount -t tmpfs -o size={size} tmpfs "$0" && exec "$@"'
+    inside = [sys.executable, "-c", FILLED, str(folder), str(Path(__file__).parents[1])]
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(folder), *inside]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError:
+        return None
+    if "Operation not permitted" in done.stderr or "unshare failed" in done.stderr:
+        return None
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs tmpfs")
+@pytest.mark.parametrize("size", ["500k", "700k", "900k"])
+def test_a_disk_that_is_really_full_loses_nothing(tmp_path, size):
+    found = on_a_small_disk(tmp_path, size)
+    if found is None:
+        pytest.skip("this machine lets nobody mount a file system")
+    assert set(found["told"]) == set(found["found"]) and len(found["told"]) > 3
+    assert found["integrity"] == [["ok"]]
+    assert found["problems"]
+    assert all("the disk is full" in one for one in found["problems"]), found["problems"]
 
 
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path, monkeypatch):
