@@ -58,13 +58,29 @@ class Answers:
         """Return what `torch.equal` gives."""
         if first.shape != second.shape or first.dtype != second.dtype:
             return False
-        one, other = claim_of(first), claim_of(second)
-        if one is not None and other is not None:
-            left, right = view_of(one, first), view_of(other, second)
-            if left is not None and right is not None:
-                return torch.equal(left, right)
+        known = _known_pair(first, second)
+        if known is not None:
+            return torch.equal(*known)
         self._assumptions.add("torch.equal()", told(False))
         return False
+
+    def close(self, first: torch.Tensor, second: torch.Tensor, *how: Any) -> bool:
+        """Return what `torch.allclose` gives; what is not known is assumed to pass the check."""
+        known = _known_pair(first, second)
+        if known is not None:
+            return torch.allclose(*known, *how)
+        self._assumptions.add("torch.allclose()", told(True))
+        return True
+
+
+def _known_pair(
+    first: torch.Tensor, second: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return the values of two tensors where both are known."""
+    one, other = claim_of(first), claim_of(second)
+    left = None if one is None else view_of(one, first)
+    right = None if other is None else view_of(other, second)
+    return None if left is None or right is None else (left, right)
 
 
 def placeholder(dtype: torch.dtype, claim: Claim | None) -> Any:

@@ -13,6 +13,8 @@ from memtrack.errors import PredictionError
 from memtrack.i18n import Text, text
 
 _INIT = str(Path("torch", "nn", "init.py"))
+_WRAPPERS = ("typing_extensions.py", "contextlib.py", "functools.py")
+"""Files whose functions only call the one they wrap."""
 MAX_ASKED = 20_000
 """A line that asks more often waits for a value that never comes: no prediction goes on for ever."""
 MAX_ASSUMPTIONS = 1000
@@ -77,7 +79,7 @@ def user_site() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not is_machinery(file):
+        if not is_machinery(file) and not file.endswith(_WRAPPERS):
             here = f"{Path(file).name}:{frame.f_lineno}"
             inner = inner or here
             if "site-packages" not in file:

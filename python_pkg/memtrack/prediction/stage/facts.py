@@ -60,6 +60,8 @@ _MIXES_DEVICES = frozenset(
         "_foreach_add_",
         "_fused_adam_",
         "_fused_adamw_",
+        "_fused_sgd_",
+        "_fused_adagrad_",
         "resize_",
         "copy",
         "new_zeros",
@@ -121,6 +123,7 @@ _OVERWRITE = frozenset(
         "set_",
     ]
 )
+_RESIZES = frozenset(("set_", "resize_", "resize_as_", "_resize_output_"))
 _HIDDEN_VIEWS = frozenset(("_unsafe_view", "_reshape_alias", "_conj", "_neg_view", "lift_fresh"))
 _HIDDEN_WRITES = {
     "native_batch_norm": (3, 4),
@@ -192,10 +195,12 @@ def _kind_of(op: Any, name: str) -> str:
         return FACTORY
     writes = any(one.alias_info is not None and one.alias_info.is_write for one in arguments)
     aliases = any(one.alias_info is not None for one in returns)
+    if torch.Tag.inplace_view in op.tags and name not in _RESIZES:
+        return VIEW
     if writes:
         is_out = any(one.is_out for one in arguments)
         all_alias = all(one.alias_info is not None for one in returns)
-        known = name not in ("set_", "resize_", "resize_as_", "_resize_output_")
+        known = name not in _RESIZES
         return IN_PLACE if all_alias and not is_out and known else OTHER
     if aliases or name in _HIDDEN_VIEWS:
         return VIEW

@@ -195,12 +195,9 @@ class Functions(TorchFunctionMode):
             made = func(*args, **host)
             with torch._C.DisableTorchFunction():
                 if not is_meta(made):
-                    made = self._taken(made)
+                    made = self._operations.lifted(made)
             made = self._moves.move(made, target, None)
         return made.requires_grad_() if requires_grad else made
-
-    def _taken(self, real: torch.Tensor) -> torch.Tensor:
-        return self._operations._lift(None, (real,), {})  # type: ignore[no-any-return]
 
     # kernels
 
@@ -216,7 +213,9 @@ class Functions(TorchFunctionMode):
         """Return aten's name of a builtin, "" for what has none."""
         name = getattr(func, "__name__", "")
         name = _DUNDERS.get(name, name)
-        packet = None if inspect.isfunction(func) else getattr(_aten, name, None)
+        # aten's `__getitem__` is of lists: its search for an overload goes through tensors row by row.
+        no_op = inspect.isfunction(func) or name == "__getitem__"
+        packet = None if no_op else getattr(_aten, name, None)
         if not isinstance(packet, torch._ops.OpOverloadPacket):
             name = ""
         self._names[func] = name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import importlib
 import sys
 from typing import Any
 
@@ -191,6 +193,11 @@ class Libraries:
         )
         for name in ("trace", "load"):
             patches.replace(torch.jit, name, self._traced)
+        with contextlib.suppress(ImportError):  # torch 2.5 and later
+            flex = importlib.import_module("torch.nn.attention.flex_attention")
+            patches.put(
+                flex, "flex_attention_hop", patches.on_thread(_flexible, flex.flex_attention_hop)
+            )
 
     def _traced(self, original: Any) -> Any:
         def trace(*args: Any, **kwargs: Any) -> Any:
@@ -222,6 +229,12 @@ class Libraries:
                 return claimed
 
         patches.put(torch, "Generator", Generator)
+
+
+def _flexible(*args: Any, **kwargs: Any) -> Any:
+    why = text("kernels that are compiled for the program are not modelled")
+    hint = text("Use scaled_dot_product_attention, or a mask, while predicting.")
+    raise refused("flex_attention", why, hint)
 
 
 def _overridden(original: Any) -> Any:

@@ -81,8 +81,39 @@ def ctc_loss(
     return losses.sum() if reduction == 2 else losses
 
 
+def _like_first(*args: Any, **kwargs: Any) -> Tensor:
+    """Draws and gradients of the shape of what they are given first, as the CUDA kernels make them."""
+    return torch.empty_like(args[0])
+
+
+def _like_second(first: Tensor, second: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The gradient of a loss, like its input."""
+    return torch.empty_like(second)
+
+
+def _geqrf(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Reflectors in columns, and their factors."""
+    reflectors = torch.empty_like(x.mT, memory_format=torch.contiguous_format).mT
+    return reflectors, x.new_empty((*x.shape[:-2], min(x.shape[-2:])))
+
+
+def _faked(x: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Values as if quantized, and which of them lay inside the range (`FakeQuantizeCore.cu`)."""
+    return torch.empty_like(x), torch.empty_like(x, dtype=torch.bool)
+
+
 _MADE: dict[str, Callable[..., Any]] = {
     "_grouped_mm": _grouped_mm,
     "_ctc_loss": _ctc_loss,
     "_ctc_loss_backward": _ctc_loss_backward,
+    "_sample_dirichlet": _like_first,
+    "_dirichlet_grad": _like_first,
+    "_standard_gamma_grad": _like_first,
+    "binomial": _like_first,
+    "geqrf": _geqrf,
+    "multi_margin_loss_backward": _like_second,
+    "multilabel_margin_loss_backward": _like_second,
+    "fake_quantize_per_tensor_affine_cachemask": _faked,
+    "fake_quantize_per_channel_affine_cachemask": _faked,
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": _faked,
 }

@@ -29,22 +29,20 @@ from memtrack.prediction.stage.claims import (
     claim_of,
     indexed,
     is_meta,
-    real_device,
-    set_claim,
 )
 from memtrack.prediction.stage.facts import (
-    ACCUMULATING,
     FACTORY,
     IN_PLACE,
     PURE,
     VIEW,
     OperationFacts,
 )
-from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, quiet, remember
+from memtrack.prediction.stage.known import MAX_ELEMENTS, begin_value, compute, remember
 from memtrack.prediction.stage.metas import outputs_of
 from memtrack.prediction.stage.outside import Outside
 from memtrack.prediction.stage.remembered import NotDescribable, described, key_of, made
 from memtrack.prediction.stage.shapes import Shapes
+from memtrack.prediction.stage.specials import Specials
 from memtrack.prediction.stage.values import claim_new, claim_outputs, update
 
 Tensor = torch.Tensor
@@ -72,7 +70,7 @@ class Operations(TorchDispatchMode):
         self._assumptions = assumptions
         self.answers = Answers(assumptions)
         self.outside = Outside()
-        self._shapes = Shapes(self, assumptions)
+        self._specials = Specials(self, Shapes(self, assumptions), assumptions)
         self._facts: dict[Any, OperationFacts] = {}
         self._remembered: dict[Any, Any] = {}
         self.recent = CPU
@@ -393,65 +391,12 @@ class Operations(TorchDispatchMode):
 
     def _learn(self, op: Any) -> OperationFacts:
         facts = self._facts[op] = OperationFacts(op)
-        own = {
-            "_local_scalar_dense": self._scalar,
-            "equal": self._equal,
-            "lift_fresh": self._lift,
-            "lift": self._lift,
-            "record_stream": self._ignore,
-            "_amp_foreach_non_finite_check_and_unscale_": self._unscale,
-        }
-        facts.special = own.get(facts.name) or self._shapes.special(facts.name)
-        if facts.name in ACCUMULATING:
-            facts.special = self._accumulated
+        facts.special = self._specials.handler(facts.name)
         return facts
 
-    def _accumulated(self, op: Any, args: Any, kwargs: Any) -> Any:
-        """In backward torch's formulas add to the zeros they have made (`FunctionsManual.cpp`).
-
-        They do so out of place where `areAnyTensorSubclassLike`, that is under any dispatch mode.
-        """
-        name = op._schema.name.rpartition("::")[2]
-        if _graph_task() == _NO_GRAPH_TASK or self.asked == name:
-            return NotImplemented
-        packet = getattr(torch.ops.aten, f"{name}_")
-        return self.operate(getattr(packet, op._overloadname), args, kwargs)
-
-    def _scalar(self, op: Any, args: Any, kwargs: Any) -> Any:
-        if not is_meta(args[0]):
-            return op(*args)
-        return self.answers.scalar(args[0])
-
-    def _equal(self, op: Any, args: Any, kwargs: Any) -> Any:
-        if not any(is_meta(one) for one in args):
-            return op(*args)
-        return self.answers.equal(*args)
-
-    def _lift(self, op: Any, args: Any, kwargs: Any) -> Any:
-        """A real tensor made of the program's numbers becomes one without data."""
-        given = args[0]
-        if is_meta(given) or real_device(given).type != "cpu":
-            return given
-        twin = torch.empty_strided(given.size(), given.stride(), dtype=given.dtype, device=META)
-        claim = Claim(CPU)
-        set_claim(twin, claim)
-        with quiet():
-            remember(twin, claim, given.clone() if given.numel() <= MAX_ELEMENTS else given)
-        return twin
-
-    def _ignore(self, op: Any, args: Any, kwargs: Any) -> Any:
-        return None
-
-    def _unscale(self, op: Any, args: Any, kwargs: Any) -> Any:
-        """Gradients are assumed to be finite, so that the optimizer steps."""
-        claims = [claim_of(one) for one in args[0]]
-        if all(claim is not None and claim.value is not None for claim in claims):
-            return NotImplemented
-        for claim in claims:
-            if claim is not None:
-                claim.forget()
-        self._assumptions.add("GradScaler", text("gradients are finite"))
-        return None
+    def lifted(self, real: Tensor) -> Tensor:
+        """Return a tensor without data for a real one that was made of the program's numbers."""
+        return self._specials.lifted(real)
 
 
 def _is_plain_update(facts: OperationFacts, tensors: list[Tensor]) -> bool:

@@ -22,6 +22,7 @@ from memtrack.prediction.stage.libraries import Libraries
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
 from memtrack.prediction.stage.patches import Patches
+from memtrack.prediction.stage.process import Process
 from memtrack.prediction.stage.session import Session
 from memtrack.prediction.stage.tensors import TensorFace
 
@@ -57,6 +58,7 @@ class Stage:
         self._operations = Operations(gpu, kernels, self._assumptions)
         self._moves = Moves(self._operations, count)
         self._functions = Functions(self._operations, kernels, self._moves)
+        self._process = Process(self._assumptions)
         self._cuda = CudaFace(gpu, self._moves, count)
         self._face = TensorFace(self._operations, self._moves)
         self._exit = contextlib.ExitStack()
@@ -111,6 +113,7 @@ class Stage:
 
     def _begin(self, enter: contextlib.ExitStack) -> None:
         enter.callback(self._operations.outside.close)
+        enter.callback(self._process.close)
         session = Session()
         enter.callback(session.restore)
         patches = Patches()
@@ -119,6 +122,7 @@ class Stage:
         self._face.install(patches)
         self._cuda.install(patches)
         Libraries(self._assumptions).install(patches)
+        self._process.install(patches)
         patches.replace(torch, "clear_autocast_cache", self._clearing)
         torch.backends.mha.set_fastpath_enabled(False)
         self._take_over_default(patches)
@@ -163,6 +167,8 @@ class Stage:
         traceback: TracebackType | None,
     ) -> None:
         self._exit.close()
+        if error is None:
+            self._process.raise_failure()
 
 
 @contextlib.contextmanager

@@ -200,7 +200,8 @@ class TensorFace:
                 claim = claim_of(tensor)
                 if claim is None:
                     return original(tensor, *args, **kwargs)
-                if claim.device.type == "cuda" or tensor.requires_grad:
+                forced = kwargs.get("force") or (args and args[0])
+                if not forced and (claim.device.type == "cuda" or tensor.requires_grad):
                     raise TypeError(
                         "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy "
                         "the tensor to host memory first."

@@ -4,6 +4,7 @@ import copy
 import gc
 import os
 import random
+import re
 import resource
 import threading
 
@@ -213,3 +214,82 @@ def test_files_are_neither_written_nor_read(tmp_path):
         assert stage.assumptions[0].operation == "save"
         with pytest.raises(PredictionError, match="no weights are read"):
             torch.load(path)
+
+
+def refusal(program):
+    """Return the sentence with which a program is refused."""
+    with pytest.raises(PredictionError) as raised, Stage(GPU, KERNELS):
+        program()
+    return str(raised.value)
+
+
+def join_processes():
+    torch.distributed.init_process_group("gloo", init_method="tcp://127.0.0.1:1", world_size=1)
+
+
+def wrap_for_processes():
+    nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+
+
+def make_sparse():
+    torch.eye(4, device="cuda").to_sparse()
+
+
+def make_quantized():
+    torch.quantize_per_tensor(torch.randn(4, 4), 0.1, 0, torch.qint8)
+
+
+@pytest.mark.parametrize(
+    ("program", "operation"),
+    [
+        (join_processes, "torch.distributed.init_process_group"),
+        (wrap_for_processes, "DistributedDataParallel"),
+        (make_sparse, "aten._to_sparse"),
+        (make_quantized, "aten.quantize_per_tensor"),
+    ],
+)
+def test_what_is_not_modelled_is_refused_by_name_and_line(program, operation):
+    assert re.match(rf"Cannot predict {operation} at test_borders.py:\d+: ", refusal(program))
+    assert not torch.distributed.is_initialized()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_works_on_the_predictions_tensors_ends_it():
+    weight = []
+
+    def work():
+        (weight[0] * 2).sum()
+
+    def program():
+        weight.append(torch.ones(3, device="cuda"))
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    assert "threading.Thread at test_borders.py" in refusal(program)
+
+
+def test_a_thread_of_its_own_work_is_left_alone_and_lives_on():
+    done, go_on = [], threading.Event()
+
+    def work():
+        done.append(torch.ones(3).sum().item())
+        go_on.wait(5)
+        done.append(torch.ones(3, device="meta").shape)
+
+    with Stage(GPU, KERNELS):
+        thread = threading.Thread(target=work)
+        thread.start()
+    go_on.set()
+    thread.join()
+    assert done == [3.0, (3,)]
+
+
+def test_nothing_is_profiled():
+    with Stage(GPU, KERNELS) as stage:
+        with torch.profiler.profile(profile_memory=True) as profiler:
+            torch.ones(3, device="cuda").sum()
+        assert not torch.autograd._profiler_enabled()
+        assert len(profiler.key_averages()) == 0
+        profiler.export_chrome_trace("never.json")
+    assert "torch.profiler" in [one.operation for one in stage.assumptions]

@@ -187,3 +187,42 @@ def test_grouped_products_and_losses_of_sequences_have_shapes(stage):
     lengths = torch.full((4,), 50), torch.full((4,), 30)
     torch.nn.functional.ctc_loss(scores.log_softmax(-1), targets, *lengths).backward()
     assert scores.grad.shape == scores.shape
+
+
+def test_metadata_changed_in_place_is_changed(stage):
+    for _ in range(2):
+        x = torch.randn(2, 3, 5, device="cuda")
+        assert x.transpose_(0, 2).shape == (5, 3, 2)
+        assert x.unsqueeze_(0).shape == (1, 5, 3, 2)
+        assert x.squeeze_(0).is_contiguous() is False
+    wave = torch.randn(2, 4000, device="cuda")
+    window = torch.hann_window(256, device="cuda")
+    spectrum = torch.stft(wave, 256, window=window, return_complex=True)
+    assert spectrum.shape == (2, 129, 63)
+    assert torch.istft(spectrum, 256, window=window).shape == (2, 3968)
+
+
+def test_checks_of_closeness_are_computed_or_assumed_to_pass(stage):
+    small = torch.eye(3, device="cuda")
+    assert torch.allclose(small, small + 1e-9)
+    assert not torch.allclose(small, small + 1)
+    assert stage.assumptions == ()
+    unknown = torch.randn(LARGE, device="cuda")
+    assert torch.allclose(unknown, unknown)
+    assert stage.assumptions[-1].operation == "torch.allclose()"
+    orthogonal = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(300, 300)).cuda()
+    assert orthogonal.weight.shape == (300, 300)
+
+
+def test_numpy_by_force_needs_no_copy_of_ones_own(stage):
+    weight = torch.ones(3, device="cuda", requires_grad=True)
+    assert weight.numpy(force=True).tolist() == [1, 1, 1]
+
+
+def test_draws_without_meta_kernels_have_shapes(stage):
+    ones = torch.ones(6, 4, device="cuda", requires_grad=True)
+    beta = torch.distributions.Beta(ones, ones).rsample()
+    gamma = torch.distributions.Gamma(ones, ones).rsample()
+    (beta.sum() + gamma.sum()).backward()
+    assert ones.grad.shape == beta.shape == gamma.shape == (6, 4)
+    assert torch.distributions.Dirichlet(ones.detach()).sample().shape == (6, 4)
