@@ -42,13 +42,24 @@ class PredictedBlocks(Blocks):
         self._books: dict[int, Book] = {}
         self._segments = builder["segments"]
         self._kept: set[tuple[int, Hashable]] = set()
-        self.unmodelled: dict[str, int] = {}
-        """Operations whose kernels are not modelled, with the most bytes by which one may differ."""
+        self.unmodelled: dict[tuple[str, int], int] = {}
+        """Operations whose kernels are not modelled, by name and layer: by how many bytes one may differ."""
 
     @property
     def uncertain(self) -> int:
         """The most bytes by which kernels that are not modelled may differ, of one operation."""
         return max(self.unmodelled.values(), default=0)
+
+    @property
+    def uncertain_names(self) -> list[str]:
+        """Names of operations whose kernels are not modelled, the most uncertain first."""
+        ordered = sorted(self.unmodelled, key=self.unmodelled.__getitem__, reverse=True)
+        return list(dict.fromkeys(name for name, _ in ordered))
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether the program multiplied matrices, for which cuBLAS was loaded."""
+        return any("cublas" in str(key) for _, key in self._kept)
 
     def sight(self, tensor: torch.Tensor, layer: int = -1, call: int = -1, stack: int = -1) -> int:
         """Return the allocation of a tensor's storage, watching it from now on.
@@ -109,7 +120,8 @@ class PredictedBlocks(Blocks):
         for allocation, size in zip(reversed(together), reversed(effects.scratch), strict=True):
             self._release(allocation, row, size)
         if effects.uncertain:
-            self.unmodelled[name] = max(self.unmodelled.get(name, 0), effects.uncertain)
+            before = self.unmodelled.get((name, layer), 0)
+            self.unmodelled[name, layer] = max(before, effects.uncertain)
 
     def segment_changed(self, device: int, kind: EventKind, address: int, size: int) -> int:
         """Write down that the allocator took memory of the device or gave it back; return the event."""

@@ -5,24 +5,21 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
 
-from memtrack.allocator.replay import recorded_reserved
 from memtrack.allocator.settings import Settings
-from memtrack.analysis.predicted import KEY, UNASKED, Assumed, Predicted, assumed
-from memtrack.analysis.totals import allocated
+from memtrack.analysis.predicted import assumed
 from memtrack.capture.recorder import aside
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.prediction.kernels.table import CudaKernels
-from memtrack.prediction.overheads import context_bytes, process_bytes
+from memtrack.prediction.outlook import Outlook, with_outlook
+from memtrack.prediction.overheads import context_bytes
 from memtrack.prediction.record import StagedRecorder
 from memtrack.prediction.stage.stage import Stage
-from memtrack.prediction.target import Target, target_of
-from memtrack.prediction.verdict import verdict_of
+from memtrack.prediction.target import target_of
 from memtrack.recording import RecordingData
 
 Build = Callable[[], Callable[[], Any]]
@@ -58,11 +55,11 @@ def predict(
     with aside(), Stage(target, CudaKernels()) as stage:
         _run(build, count, stage, recorder, torch.device(device), tell)
         assumptions = [assumed(a.operation, a.site, a.assumed) for a in stage.assumptions]
-        unmodelled = recorder.blocks.unmodelled
-        low, high = context_bytes(target)
+        context = context_bytes(target, recorder.blocks.multiplies)
         extra = {"allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": allocator_conf or ""}}
-        data = recorder.predicted(target.total, (low + high) // 2, extra)
-    return _with_facts(data, target, settings, assumptions, unmodelled, count)
+        data = recorder.predicted(target.total, sum(context) // 2, extra)
+    outlook = Outlook(target, settings, context, assumptions, count)
+    return with_outlook(data, recorder.blocks, outlook)
 
 
 def _run(
@@ -93,53 +90,6 @@ def _run(
         recorder.detach()
         raise
     recorder.leave()
-
-
-def _with_facts(
-    data: RecordingData,
-    target: Target,
-    settings: Settings,
-    assumptions: list[Assumed],
-    unmodelled: dict[str, int],
-    calls: int,
-) -> RecordingData:
-    """Return the recording with what the prediction says besides."""
-    row = next(
-        (n for n, kind in enumerate(data.devices["kind"]) if data.string(int(kind)) == "cuda"), 0
-    )
-    reserved = recorded_reserved(data, row)
-    held = 0 if reserved is None else int(reserved.max())
-    uncertain = max(unmodelled.values(), default=0)
-    context = context_bytes(target)
-    low, high = process_bytes(target, held, uncertain, _sizes_assumed(assumptions))
-    verdict, shortage = UNASKED, None
-    if target.capacity > 0:
-        apart = (high - context[1]) - held
-        verdict, shortage = verdict_of(data, row, settings, target.capacity, context, apart)
-    told = Predicted(
-        gpu=target.name,
-        capacity=target.capacity,
-        verdict=verdict,
-        peak_allocated=int(allocated(data, row).max()),
-        peak_reserved=held,
-        process=(low, high),
-        context=context,
-        uncertain=uncertain,
-        assumptions=assumptions,
-        shortage=shortage,
-        calls=calls,
-        named=target.named,
-        kernels=target.kernels,
-        unmodelled=sorted(unmodelled, key=lambda name: -unmodelled[name]),
-    )
-    extra = {**data.facts.extra, KEY: told.to_json()}
-    return replace(data, facts=replace(data.facts, extra=extra))
-
-
-def _sizes_assumed(assumptions: list[Assumed]) -> int:
-    """Return how many assumptions are of sizes: a single value that is read decides none."""
-    read = (".item()", "bool()", ".tolist()", "float()", "int()")
-    return sum(not any(word in one.operation for word in read) for one in assumptions)
 
 
 def _checked(build: Any, steps: Any, device: str) -> int:

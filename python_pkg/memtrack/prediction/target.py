@@ -40,6 +40,11 @@ class Target:
     kernels: str = ""
 
     @property
+    def is_known(self) -> bool:
+        """Whether it is a GPU whose kernels are modelled, not one whose kernels are assumed."""
+        return self.named and self.kernels == self.name
+
+    @property
     def shown(self) -> str:
         """What the device is called in a report; a size alone has no name."""
         return self.name if self.named or self.capacity < 0 else "GPU"
