@@ -28,6 +28,8 @@ class Libraries:
 
     def __init__(self, assumptions: Assumptions) -> None:
         self._assumptions = assumptions
+        self.has_saved = False
+        """Whether the program believes that it has written a file."""
 
     def install(self, patches: Patches) -> None:
         """Put the replacements in."""
@@ -156,8 +158,14 @@ class Libraries:
     def _saved(self, original: Any) -> Any:
         def save(*args: Any, **kwargs: Any) -> None:
             self._assumptions.add("save", text("nothing is written"))
+            self.has_saved = True
 
         return save
+
+    def explain(self, error: BaseException | None) -> None:
+        """Say beside the program's own error that a file is missing because none was written."""
+        if self.has_saved and isinstance(error, OSError) and hasattr(error, "add_note"):
+            error.add_note(str(text("While predicting, nothing was written by torch.save.")))
 
     def _loaded(self, original: Any) -> Any:
         def load(*args: Any, **kwargs: Any) -> Any:
@@ -186,11 +194,9 @@ class Libraries:
     # compilation
 
     def _compilers(self, patches: Patches) -> None:
-        patches.replace(torch, "compile", _not_compiled)
-        patches.replace(torch.nn.Module, "compile", lambda original: lambda *args, **kwargs: None)
-        patches.replace(
-            torch.jit, "script", lambda original: lambda function, *args, **kwargs: function
-        )
+        patches.replace(torch, "compile", self._compiled("torch.compile"))
+        patches.replace(torch.nn.Module, "compile", self._compiled("torch.compile"))
+        patches.replace(torch.jit, "script", self._compiled("torch.jit.script"))
         for name in ("trace", "load"):
             patches.replace(torch.jit, name, self._traced)
         with contextlib.suppress(ImportError):  # torch 2.5 and later
@@ -198,6 +204,20 @@ class Libraries:
             patches.put(
                 flex, "flex_attention_hop", patches.on_thread(_flexible, flex.flex_attention_hop)
             )
+
+    def _compiled(self, name: str) -> Any:
+        """Return what leaves a module or function as it is written, and says so."""
+
+        def make(original: Any) -> Any:
+            def leave(model: Any = None, *args: Any, **kwargs: Any) -> Any:
+                if model is None:
+                    return leave
+                self._assumptions.add(name, text("the code runs as it is written, not compiled"))
+                return model
+
+            return leave
+
+        return make
 
     def _traced(self, original: Any) -> Any:
         def trace(*args: Any, **kwargs: Any) -> Any:
@@ -262,10 +282,3 @@ def _enter_inference(block: Any) -> None:
 
 def _leave_inference(block: Any, *exc: Any) -> None:
     block.__dict__["memtrack_entered"].pop().__exit__(None, None, None)
-
-
-def _not_compiled(original: Any) -> Any:
-    def compile_nothing(model: Any = None, *args: Any, **kwargs: Any) -> Any:
-        return (lambda function: function) if model is None else model
-
-    return compile_nothing

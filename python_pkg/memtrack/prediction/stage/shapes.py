@@ -101,7 +101,7 @@ class Shapes:
         accumulates = bool(args[3]) if len(args) > 3 else bool(kwargs.get("accumulate"))
         if not masks or (args[2].numel() == 1 and not accumulates):
             return NotImplemented
-        count = sum(self._count(self._own(one, "index_put"), "index_put") for one in masks)
+        count = sum(self._selected(self._own(one, "index_put"), "index_put") for one in masks)
         rows = count * sum(one.dim() for one in masks)
         sizes = [rows] if not accumulates else [max(rows, count * 6)]
         self._operations.declare_bytes(op, masks[0], [_INDEX * size for size in sizes])
@@ -171,6 +171,11 @@ class Shapes:
         real[: source.numel() - share * length] += 1
         remember(output, found, real)
         return output
+
+    def _selected(self, mask: torch.Tensor, operation: str) -> int:
+        """Return how many elements of a mask are true: counted where they are known."""
+        known = value_of(mask)
+        return self._count(mask, operation) if known is None else int(known.count_nonzero())
 
     def _count(self, mask: torch.Tensor, operation: str) -> int:
         claim = claim_of(mask)

@@ -58,6 +58,7 @@ class Stage:
         self._operations = Operations(gpu, kernels, self._assumptions)
         self._moves = Moves(self._operations, count)
         self._functions = Functions(self._operations, kernels, self._moves)
+        self._libraries = Libraries(self._assumptions)
         self._process = Process(self._assumptions)
         self._cuda = CudaFace(gpu, self._moves, count)
         self._face = TensorFace(self._operations, self._moves)
@@ -121,7 +122,7 @@ class Stage:
         enter.enter_context(_eager())
         self._face.install(patches)
         self._cuda.install(patches)
-        Libraries(self._assumptions).install(patches)
+        self._libraries.install(patches)
         self._process.install(patches)
         patches.replace(torch, "clear_autocast_cache", self._clearing)
         torch.backends.mha.set_fastpath_enabled(False)
@@ -167,6 +168,7 @@ class Stage:
         traceback: TracebackType | None,
     ) -> None:
         self._exit.close()
+        self._libraries.explain(error)
         if error is None:
             self._process.raise_failure()
 

@@ -293,3 +293,21 @@ def test_nothing_is_profiled():
         assert len(profiler.key_averages()) == 0
         profiler.export_chrome_trace("never.json")
     assert "torch.profiler" in [one.operation for one in stage.assumptions]
+
+
+def test_a_file_that_was_not_written_is_told_of_beside_the_programs_error(tmp_path):
+    file = tmp_path / "weights.pt"
+    with pytest.raises(FileNotFoundError) as raised, Stage(GPU, KERNELS):
+        torch.save({}, file)
+        file.rename(tmp_path / "best.pt")
+    if hasattr(raised.value, "add_note"):
+        assert "nothing was written" in raised.value.__notes__[0]
+
+
+def test_what_would_be_compiled_runs_as_written_and_says_so():
+    with Stage(GPU, KERNELS) as stage:
+        model = torch.compile(nn.Linear(2, 2).cuda(), mode="max-autotune")
+        model.compile()
+        twice = torch.compile(fullgraph=True)(lambda x: x * 2)
+        assert twice(model(torch.ones(1, 2, device="cuda"))).shape == (1, 2)
+    assert {one.operation for one in stage.assumptions} == {"torch.compile"}
