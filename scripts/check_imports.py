@@ -50,7 +50,7 @@ PYTHON_DOORS: dict[str, tuple[str, ...]] = {
     "server": (),
     "scripts": (),
     "cli": ("scripts",),
-    "integrations": ("notebook", "widgets"),
+    "integrations": ("notebook", "scripts"),
 }
 # Arrows that exist only while a function runs: a recording that a notebook shows has a live view.
 PYTHON_LATE: dict[str, tuple[str, ...]] = {
