@@ -14,7 +14,6 @@ from memtrack.prediction.kernels import (  # noqa: F401 - each declares its rows
     lookups,
     losses,
     normalization,
-    optimizers,
     pointwise,
     products,
     recurrent,

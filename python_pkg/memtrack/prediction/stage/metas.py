@@ -91,6 +91,10 @@ def _like_second(first: Tensor, second: Tensor, *args: Any, **kwargs: Any) -> Te
     return torch.empty_like(second)
 
 
+def _in_place(*args: Any, **kwargs: Any) -> None:
+    """Fused optimizers change weights and states where they lie (`FusedSgdKernel.cu` and the like)."""
+
+
 def _geqrf(x: Tensor) -> tuple[Tensor, Tensor]:
     """Reflectors in columns, and their factors."""
     reflectors = torch.empty_like(x.mT, memory_format=torch.contiguous_format).mT
@@ -108,9 +112,14 @@ _MADE: dict[str, Callable[..., Any]] = {
     "_ctc_loss_backward": _ctc_loss_backward,
     "_sample_dirichlet": _like_first,
     "_dirichlet_grad": _like_first,
+    "_standard_gamma": _like_first,
     "_standard_gamma_grad": _like_first,
     "binomial": _like_first,
     "geqrf": _geqrf,
+    "_fused_sgd_": _in_place,
+    "_fused_adagrad_": _in_place,
+    "_fused_adam_": _in_place,
+    "_fused_adamw_": _in_place,
     "multi_margin_loss_backward": _like_second,
     "multilabel_margin_loss_backward": _like_second,
     "fake_quantize_per_tensor_affine_cachemask": _faked,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
@@ -178,6 +179,8 @@ def _eager() -> Iterator[None]:
     """Let functions that were compiled outside run as they are written."""
     set_stance = getattr(torch.compiler, "set_stance", None)
     if set_stance is None:
+        # Optimizers import it on their first step, and it checks what torch.cuda has then.
+        importlib.import_module("torch._dynamo")
         yield
         return
     with set_stance("force_eager"):

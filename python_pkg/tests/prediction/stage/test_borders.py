@@ -297,9 +297,13 @@ def test_nothing_is_profiled():
 
 def test_a_file_that_was_not_written_is_told_of_beside_the_programs_error(tmp_path):
     file = tmp_path / "weights.pt"
-    with pytest.raises(FileNotFoundError) as raised, Stage(GPU, KERNELS):
+
+    def program():
         torch.save({}, file)
         file.rename(tmp_path / "best.pt")
+
+    with pytest.raises(FileNotFoundError) as raised, Stage(GPU, KERNELS):
+        program()
     if hasattr(raised.value, "add_note"):
         assert "nothing was written" in raised.value.__notes__[0]
 
