@@ -112,7 +112,7 @@ class PredictedBlocks(Blocks):
         for key, size in effects.kept:
             if (row, key) not in self._kept:
                 self._kept.add((row, key))
-                self._block(row, size, 0, *place, _WORKSPACE, self._strings.add(str(key)))
+                self._block(row, size, 0, *place, _WORKSPACE, self._strings.add(_called(key)))
         together = [self._block(row, size, 0, *place, _TEMPORARY, -1) for size in effects.scratch]
         for pieces in effects.sequences:
             for size in pieces:
@@ -178,6 +178,14 @@ class PredictedBlocks(Blocks):
         self._event(_ALLOC, row, device, charged, address)
         self.on_change(charged)
         return row
+
+
+def _called(key: Hashable) -> str:
+    """Return what a library's workspace is called: `cublas`, `cublas backward` for autograd's thread."""
+    if not isinstance(key, tuple):
+        return str(key)
+    words = [str(part) for part in key if not isinstance(part, bool)]
+    return " ".join([*words, *(["backward"] if True in key else [])])
 
 
 class Book:
