@@ -34,10 +34,13 @@ export function formatBytes(bytes: number): string {
 
 /** Returns a difference in bytes, always signed: `+1.50 KiB`, `-3.00 GiB`, `±0 B`. */
 export function formatChange(bytes: number): string {
-  if (bytes === 0) {
-    return '±0 B';
-  }
-  return (bytes > 0 ? '+' : '') + formatBytes(bytes);
+  return withSign(bytes, formatBytes);
+}
+
+/** Returns a difference as `format` writes its size, always signed. */
+export function withSign(change: number, format: (size: number) => string): string {
+  const sign = change === 0 ? '±' : change > 0 ? '+' : '-';
+  return sign + format(Math.abs(change));
 }
 
 /** Returns a time span with three significant digits: `950 ns`, `41.2 ms`, `1 min 15 s`. */

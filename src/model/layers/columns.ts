@@ -4,8 +4,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { CategoryId } from '../../wire';
 
-/** How a column's values are written: `change` is signed bytes, `flag` is 0 or 1. */
-export type ColumnKind = 'text' | 'count' | 'bytes' | 'change' | 'time' | 'flag';
+/** How a column's values are written: `time` is nanoseconds, `flag` is 0 or 1. */
+export type ColumnKind = 'text' | 'count' | 'bytes' | 'time' | 'flag';
 
 /** One column of the layer table. */
 export interface ILayerColumn {
@@ -19,8 +19,12 @@ export interface ILayerColumn {
   readonly isAdditive: boolean;
   /** Whether a layer that was never called has no value. */
   readonly needsCall: boolean;
+  /** Whether its values are changes, written with their sign. */
+  readonly isSigned: boolean;
   /** The category whose colour its bars take, where the column is about one. */
   readonly category: CategoryId | undefined;
+  /** Ids of other columns whose bars are drawn to the same scale. */
+  readonly scaledWith: readonly string[];
 }
 
 /** The column that names the layers: always there, always first. */
@@ -135,10 +139,10 @@ function momentColumns(trans: TranslationBundle): readonly ILayerColumn[] {
     ),
     column(
       'change',
-      'change',
+      'bytes',
       trans.__('Change'),
       trans.__('Allocated after its forward less before, in the step of the peak'),
-      { needsCall: true }
+      { needsCall: true, isSigned: true }
     ),
     column(
       'live_after',
@@ -171,17 +175,22 @@ function momentColumns(trans: TranslationBundle): readonly ILayerColumn[] {
   ];
 }
 
-function column(
+/** Returns a column, without the traits that are not given. */
+export function column(
   id: string,
   kind: ColumnKind,
   label: string,
   hint: string,
-  traits: Partial<Pick<ILayerColumn, 'isAdditive' | 'needsCall' | 'category'>> = {}
+  traits: Partial<
+    Pick<ILayerColumn, 'isAdditive' | 'needsCall' | 'isSigned' | 'category' | 'scaledWith'>
+  > = {}
 ): ILayerColumn {
   return {
     isAdditive: false,
     needsCall: false,
+    isSigned: false,
     category: undefined,
+    scaledWith: [],
     ...traits,
     id,
     kind,

@@ -7,7 +7,7 @@ import type { ILayerColumn } from './columns';
 /** Whether a value stands for the layer alone or for its whole subtree. */
 export type Extent = 'own' | 'subtree';
 
-/** Reads the columns of one view; -1 and uncalled layers have no value, which is `undefined`. */
+/** Reads the columns of one view; -1, NaN and uncalled layers have no value, which is `undefined`. */
 export class LayerData {
   private readonly _largest = new Map<string, number>();
 
@@ -42,7 +42,7 @@ export class LayerData {
       return undefined;
     }
     const value = at(values, row);
-    return value < 0 && column.kind !== 'change' ? undefined : value;
+    return value < 0 && !column.isSigned ? undefined : value;
   }
 
   /** What belongs to no layer, of an additive column. */
@@ -62,7 +62,7 @@ export class LayerData {
   /** The largest value any bar of the column has to show: of the roots, or of all layers' own. */
   largest(column: ILayerColumn, extent: Extent): number {
     const key = `${extent} ${column.id}`;
-    const known = this._largest.get(key) ?? this._findLargest(column, extent);
+    const known = this._largest.get(key) ?? this._largestOfScale(column, extent);
     this._largest.set(key, known);
     return known;
   }
@@ -72,6 +72,11 @@ export class LayerData {
     for (let row = 0; row < this.tree.length; row += at(this.tree.subtree, row)) {
       yield row;
     }
+  }
+
+  private _largestOfScale(column: ILayerColumn, extent: Extent): number {
+    const others = column.scaledWith.map(id => this._findLargest({ ...column, id }, extent));
+    return Math.max(this._findLargest(column, extent), ...others);
   }
 
   private _findLargest(column: ILayerColumn, extent: Extent): number {

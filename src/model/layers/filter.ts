@@ -13,15 +13,16 @@ export interface IMatches {
   readonly isOnTheWay: Uint8Array;
 }
 
-/** Returns what `text` finds, letter case ignored. */
-export function findMatches(tree: ILayerTree, text: string): IMatches {
+/** Returns what `text` finds, letter case ignored, among the rows that are 1 in `only`. */
+export function findMatches(tree: ILayerTree, text: string, only?: Uint8Array): IMatches {
   const wanted = text.toLowerCase();
   const byPath = holding(tree.path, wanted);
   const byItself = either(
     holding(tree.name, wanted),
     either(holding(tree.type, wanted), holding(tree.aliases, wanted))
   );
-  const isMatch = either(byPath, byItself);
+  const found = either(byPath, byItself);
+  const isMatch = only === undefined ? found : found.map((bit, row) => bit & at(only, row));
   const isShown = isMatch.slice();
   const isOnTheWay = new Uint8Array(tree.length);
   // Children come after their parents: from the end, each row knows of all beneath it.
@@ -31,7 +32,8 @@ export function findMatches(tree: ILayerTree, text: string): IMatches {
       continue;
     }
     // A text such as `h.0` may lie across two names: then the path has it and the parent's has not.
-    const isFresh = at(byItself, row) === 1 || at(byPath, row) > at(byPath, parent);
+    const isFresh =
+      at(isMatch, row) === 1 && (at(byItself, row) === 1 || at(byPath, row) > at(byPath, parent));
     isOnTheWay[parent] = Number(isFresh) | at(isOnTheWay, row) | at(isOnTheWay, parent);
     isShown[parent] = at(isShown, row) | at(isShown, parent);
   }

@@ -13,15 +13,13 @@ import type { IVisibleRows } from './visible';
 import { visibleInList, visibleInTree } from './visible';
 import { ancestorsOf, childrenOf, sameLayers } from './walk';
 
-/** By what layers are ranked when nothing else is asked, and by what the first look opens them. */
-const MAIN_COLUMN = 'at_peak';
-
 /** The rows of the layer table; whoever changes it reads `shown` afresh. */
 export class LayerRows {
   private _data: LayerData;
-  private _sort: ISort | undefined = { column: MAIN_COLUMN, direction: 'descending' };
+  private _sort: ISort | undefined;
   private _isFlat = false;
   private _filter = '';
+  private _only: Uint8Array | undefined;
   /** Of each row: whether the reader wants it open; and the same for as long as a filter lasts. */
   private _isOpen: Uint8Array;
   private _isOpenFiltered: Uint8Array;
@@ -30,11 +28,14 @@ export class LayerRows {
   private _positions: Int32Array | undefined;
   private readonly _order = rememberLast(orderOf);
 
+  /** `_main` is by what layers are ranked before a reader asks, and what the first look opens them by. */
   constructor(
     data: LayerData,
-    private readonly _columns: readonly ILayerColumn[]
+    private readonly _columns: readonly ILayerColumn[],
+    private readonly _main = 'at_peak'
   ) {
     this._data = data;
+    this._sort = { column: _main, direction: 'descending' };
     this._isOpen = this._firstExpansion();
     this._isOpenFiltered = this._isOpen;
   }
@@ -66,7 +67,7 @@ export class LayerRows {
     this._changed();
   }
 
-  /** The text that the rows shown have in path, alias or type; "" for all rows. */
+  /** The text that the rows shown have in path, alias or type; "" for any. */
   get filter(): string {
     return this._filter;
   }
@@ -76,9 +77,20 @@ export class LayerRows {
     this._match();
   }
 
+  /** Rows that are shown at all, 1 each, with the parents of those; undefined for every row. */
+  set only(rows: Uint8Array | undefined) {
+    this._only = rows;
+    this._match();
+  }
+
   /** Whether a parent's figures are those of its subtree or its own. */
   get extent(): Extent {
     return this._isFlat ? 'own' : 'subtree';
+  }
+
+  /** Whether some rows are left out, by the filter or because only others are wanted. */
+  get isNarrowed(): boolean {
+    return this._matches !== undefined;
   }
 
   /** Layers that the filter finds; all where there is none. */
@@ -168,8 +180,12 @@ export class LayerRows {
   }
 
   private _match(): void {
-    this._matches = this._filter === '' ? undefined : findMatches(this.tree, this._filter);
-    const isOnTheWay = this._matches?.isOnTheWay;
+    this._matches =
+      this._filter === '' && this._only === undefined
+        ? undefined
+        : findMatches(this.tree, this._filter, this._only);
+    // Only what was typed opens parents: of what has changed there may be thousands.
+    const isOnTheWay = this._filter === '' ? undefined : this._matches?.isOnTheWay;
     this._isOpenFiltered = this._isOpen.map((bit, row) => bit | (isOnTheWay?.[row] ?? 0));
     this._changed();
   }
@@ -188,9 +204,9 @@ export class LayerRows {
   }
 
   private _firstExpansion(): Uint8Array {
-    const column = this._columns.find(candidate => candidate.id === MAIN_COLUMN);
+    const column = this._columns.find(candidate => candidate.id === this._main);
     return firstExpansion(this.tree, row =>
-      column === undefined ? 0 : (this._data.number(column, row, 'subtree') ?? 0)
+      column === undefined ? 0 : Math.abs(this._data.number(column, row, 'subtree') ?? 0)
     );
   }
 }

@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { assertUnreachable } from '../../base/assert';
-import { formatBytes, formatChange, formatCount, formatDuration } from '../../base/bytes';
+import { formatBytes, formatCount, formatDuration, withSign } from '../../base/bytes';
 import type { Extent, ILayerColumn, LayerData } from '../../model/layers';
 import { textAt } from '../../wire';
 import type { ITable, Line } from './table';
@@ -21,7 +21,7 @@ const EMPTY: ICell = { text: '', share: 0, isQuiet: false };
 
 /** Whether the cells of `column` have bars. */
 export function hasBar(column: ILayerColumn): boolean {
-  return column.kind === 'bytes' || column.id === 'parameter_count';
+  return (column.kind === 'bytes' && !column.isSigned) || column.id === 'parameter_count';
 }
 
 /** Returns what the cell of `line` in `column` says. */
@@ -40,7 +40,7 @@ export function cellOf(table: ITable, column: ILayerColumn, line: Line): ICell {
   }
   const largest = hasBar(column) && line !== TOTAL_LINE ? data.largest(column, extent) : 0;
   return {
-    text: value === 0 && column.kind !== 'flag' ? '0' : figure(column, value, trans),
+    text: value === 0 && column.kind !== 'flag' ? '0' : signed(column, value, trans),
     share: largest > 0 ? Math.min(1, Math.max(0, value / largest)) : 0,
     isQuiet: value === 0
   };
@@ -77,7 +77,7 @@ export function describeLayer(table: ITable, row: number): string {
   const lines = [
     textAt(tree.path, row),
     textAt(tree.type, row),
-    ...(aliases ? [trans.__('also %1', aliases)] : []),
+    ...(aliases ? [table.aliasText(aliases)] : []),
     ...(tree.tied[row] === 1 ? [trans.__('Shares a parameter that an earlier layer owns')] : []),
     ...(table.peakLayer === row ? [trans.__('The peak of the run is in this layer')] : [])
   ];
@@ -99,12 +99,15 @@ function valueOf(
   return line === OUTSIDE_LINE ? data.outside(column) : data.whole(column);
 }
 
+function signed(column: ILayerColumn, value: number, trans: TranslationBundle): string {
+  const write = (size: number): string => figure(column, size, trans);
+  return column.isSigned ? withSign(value, write) : write(value);
+}
+
 function figure(column: ILayerColumn, value: number, trans: TranslationBundle): string {
   switch (column.kind) {
     case 'bytes':
       return formatBytes(value);
-    case 'change':
-      return formatChange(value);
     case 'count':
       return formatCount(value);
     case 'time':

@@ -4,7 +4,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 
 import type { ILayerColumn } from '../../model/layers';
-import { DEFAULT_COLUMNS } from '../../model/layers';
 import { button, element } from '../dom';
 
 /** A button that opens the menu, and the menu. */
@@ -28,11 +27,12 @@ export class ColumnMenu implements IDisposable {
 
   constructor(
     trans: TranslationBundle,
+    defaults: readonly string[],
     private readonly _chosen: (ids: readonly string[]) => void
   ) {
     const reset = button(
       { class: 'memtrack-ColumnMenu-reset' },
-      () => this._chosen(DEFAULT_COLUMNS),
+      () => this._chosen(defaults),
       trans.__('Reset to default')
     );
     this._menu = element(

@@ -18,7 +18,7 @@ import {
   toCsv,
   toTsv
 } from '../../model/layers';
-import type { IReport, IView } from '../../wire';
+import type { IReport } from '../../wire';
 import { copyText, saveFile } from '../clipboard';
 import { element } from '../dom';
 import type { IGridHost } from './control';
@@ -33,6 +33,7 @@ import { exportWords, foundText, orderText, rankText } from './words';
 
 /** A table of the layers of a report, as a tree that can be sorted, filtered and copied. */
 export class LayerTable extends Widget {
+  private readonly _options: LayerTable.IOptions;
   private readonly _trans: TranslationBundle;
   private readonly _columns: readonly ILayerColumn[];
   private readonly _onColumnsChanged: (ids: readonly string[]) => void;
@@ -54,16 +55,21 @@ export class LayerTable extends Widget {
   constructor(options: LayerTable.IOptions) {
     super();
     this.addClass('memtrack-LayerTable');
+    const defaults = options.defaults ?? DEFAULT_COLUMNS;
+    this._options = options;
     this._trans = options.trans;
-    this._columns = layerColumns(options.trans);
-    this._chosenColumns = options.columns ?? DEFAULT_COLUMNS;
+    this._columns = options.definitions ?? layerColumns(options.trans);
+    this._chosenColumns = options.columns ?? defaults;
     this._onColumnsChanged = options.onColumnsChanged ?? (() => undefined);
     this._grid = new Grid(options.trans, sort =>
       this._reorder(({ rows }) => (rows.sort = sort), orderText)
     );
     this._focus = new GridFocus(this._grid);
     this._control = new GridControl(this._grid, this._focus, this._gridHost());
-    this._toolbar = new Toolbar(options.trans, this._toolbarHost());
+    this._toolbar = new Toolbar(
+      { trans: options.trans, defaults, controls: options.controls ?? [] },
+      this._toolbarHost()
+    );
     // Over the edge of what scrolls: the shade of what is still to come.
     const edge = element('div', { class: 'memtrack-LayerTable-edge', 'aria-hidden': 'true' });
     const frame = element('div', { class: 'memtrack-LayerTable-frame' }, this._grid.node, edge);
@@ -105,19 +111,33 @@ export class LayerTable extends Widget {
    */
   setView(report: IReport, viewIndex: number): void {
     const view = at(report.views, viewIndex);
-    const data = new LayerData(report.layers, view.layers);
+    this.setData(new LayerData(report.layers, view.layers), view.peak.layer);
+  }
+
+  /** Shows `data`; the same holds. The layer in row `peakLayer` ran at the peak, -1 for none. */
+  setData(data: LayerData, peakLayer: number): void {
+    const trans = this._trans;
     if (this._table === undefined) {
       this._table = {
-        rows: new LayerRows(data, this._columns),
+        rows: new LayerRows(data, this._columns, this._options.main),
         selection: new LayerSelection(),
         columns: [],
-        peakLayer: view.peak.layer,
-        trans: this._trans
+        peakLayer,
+        aliasText: this._options.aliasText ?? (path => trans.__('also %1', path)),
+        trans
       };
     } else {
-      this._update(this._table, data, view);
+      this._update(this._table, data, peakLayer);
     }
     this._showColumns();
+  }
+
+  /** Shows the rows alone that are 1, and the parents of those; every row where undefined. */
+  showOnly(rows: Uint8Array | undefined): void {
+    this._reorder(
+      table => (table.rows.only = rows),
+      table => foundText(table.rows, this._trans)
+    );
   }
 
   /** The ids of the columns shown, the one of names excluded. */
@@ -162,14 +182,14 @@ export class LayerTable extends Widget {
     this._grid.measure();
   }
 
-  private _update(table: ITable, data: LayerData, view: IView): void {
+  private _update(table: ITable, data: LayerData, peakLayer: number): void {
     const anchor = this._grid.anchor(this._focus.line);
     const moves = table.rows.setData(data);
     if (moves !== undefined) {
       table.selection.move(moves);
       this._focus.move(moves);
     }
-    this._table = { ...table, peakLayer: view.peak.layer };
+    this._table = { ...table, peakLayer };
     this._show();
     if (anchor !== undefined) {
       const { line } = anchor;
@@ -186,13 +206,14 @@ export class LayerTable extends Widget {
     const { rows } = table;
     const isEmpty = rows.shown.rows.length === 0;
     // Sums of what is not there would say nothing; without a model they are all there is.
-    this.toggleClass('memtrack-mod-unmatched', isEmpty && rows.filter !== '');
+    this.toggleClass('memtrack-mod-unmatched', isEmpty && rows.isNarrowed);
     this._focus.show(table);
     this._toolbar.show(table);
     this._empty.hidden = !isEmpty;
     this._empty.textContent = rows.filter
       ? this._trans.__('No layer has “%1” in its path or type.', rows.filter)
-      : this._trans.__('No layers were recorded: memtrack was not given a model.');
+      : (this._options.emptyText ??
+        this._trans.__('No layers were recorded: memtrack was not given a model.'));
   }
 
   /** Shows the chosen columns that the report has; the same array while they are the same. */
@@ -281,7 +302,7 @@ export class LayerTable extends Widget {
   private _save(): void {
     if (this._table !== undefined) {
       const text = toCsv(this._table.rows.data, this._columns);
-      saveFile('memtrack-layers.csv', text, 'text/csv;charset=utf-8');
+      saveFile(this._options.fileName ?? 'memtrack-layers.csv', text, 'text/csv;charset=utf-8');
     }
   }
 
@@ -326,6 +347,20 @@ export namespace LayerTable {
     readonly trans: TranslationBundle;
     /** Ids of the columns shown at first; the usual ones if left out. */
     readonly columns?: readonly string[] | undefined;
+    /** What the columns are, where they are not those of a report. */
+    readonly definitions?: readonly ILayerColumn[];
+    /** Ids of the usual columns. */
+    readonly defaults?: readonly string[];
+    /** Id of the column that layers are ranked by at first. */
+    readonly main?: string;
+    /** Controls of the toolbar besides those of every table. */
+    readonly controls?: readonly HTMLElement[];
+    /** Returns what is said of another path of a layer. */
+    readonly aliasText?: (path: string) => string;
+    /** Said where there is no row at all. */
+    readonly emptyText?: string;
+    /** Of the CSV file. */
+    readonly fileName?: string;
     /** Told when the reader chose other columns, to remember them. */
     readonly onColumnsChanged?: ((ids: readonly string[]) => void) | undefined;
   }

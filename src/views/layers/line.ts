@@ -132,7 +132,7 @@ class NameCell {
       hasPath ? path.slice(0, path.length - name.length) : '',
       name,
       textAt(rows.tree.type, line),
-      aliases ? trans.__('also %1', aliases) : '',
+      aliases ? table.aliasText(aliases) : '',
       table.peakLayer === line ? trans.__('peak') : ''
     );
   }

@@ -22,6 +22,8 @@ export interface ITable {
   readonly columns: readonly ILayerColumn[];
   /** The layer that ran at the peak, -1 for none. */
   readonly peakLayer: number;
+  /** Returns what is said of another path of a layer. */
+  readonly aliasText: (path: string) => string;
   readonly trans: TranslationBundle;
 }
 

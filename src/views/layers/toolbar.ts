@@ -20,6 +20,15 @@ export interface IToolbarHost {
   focus(): void;
 }
 
+/** What differs from table to table. */
+export interface IToolbarOptions {
+  readonly trans: TranslationBundle;
+  /** Ids of the columns shown before the reader chooses. */
+  readonly defaults: readonly string[];
+  /** Stands before what all tables have. */
+  readonly controls: readonly HTMLElement[];
+}
+
 /** The toolbar of the layer table. */
 export class Toolbar implements IDisposable {
   readonly node: HTMLElement;
@@ -29,11 +38,14 @@ export class Toolbar implements IDisposable {
   private readonly _count = element('span', { class: 'memtrack-LayerTable-count' });
   private _timer: number | undefined;
 
+  private readonly _trans: TranslationBundle;
+
   constructor(
-    private readonly _trans: TranslationBundle,
+    options: IToolbarOptions,
     private readonly _host: IToolbarHost
   ) {
-    const trans = _trans;
+    const { trans } = options;
+    this._trans = trans;
     this._filter = element('input', {
       type: 'search',
       class: 'memtrack-LayerTable-filter',
@@ -53,8 +65,8 @@ export class Toolbar implements IDisposable {
       () => _host.rank(this._flat.getAttribute('aria-pressed') !== 'true'),
       trans.__('Flat')
     );
-    this.columns = new ColumnMenu(trans, ids => _host.chooseColumns(ids));
-    this.node = this._assemble();
+    this.columns = new ColumnMenu(trans, options.defaults, ids => _host.chooseColumns(ids));
+    this.node = this._assemble(options.controls);
   }
 
   get isDisposed(): boolean {
@@ -73,12 +85,12 @@ export class Toolbar implements IDisposable {
     }
     this._flat.setAttribute('aria-pressed', String(rows.isFlat));
     const all = rows.tree.length;
-    this._count.textContent = rows.filter
+    this._count.textContent = rows.isNarrowed
       ? this._trans.__('%1 of %2 layers', rows.matchCount.toLocaleString(), all.toLocaleString())
       : this._trans._n('%1 layer', '%1 layers', all);
   }
 
-  private _assemble(): HTMLElement {
+  private _assemble(controls: readonly HTMLElement[]): HTMLElement {
     const trans = this._trans;
     const copy = button(
       {
@@ -106,6 +118,7 @@ export class Toolbar implements IDisposable {
       this._filter,
       this._count,
       element('span', { class: 'memtrack-LayerTable-space' }),
+      ...controls,
       this._flat,
       this.columns.node,
       copy,

@@ -3,12 +3,14 @@ import type { ColumnKind, ILayerColumn } from '../../model/layers';
 
 const LEAST_EM: Readonly<Record<ColumnKind, number>> = {
   bytes: 6,
-  change: 6.5,
   count: 4.4,
   flag: 5,
   text: 9.4,
   time: 6
 };
+
+/** A sign takes its room too. */
+const SIGN_EM = 0.5;
 
 /** Takes the width of the column of names from the style sheet, which narrows it in narrow places. */
 const NAME_WIDTH = 'var(--memtrack-layers-name)';
@@ -37,7 +39,8 @@ function figuresEm(columns: readonly ILayerColumn[]): number {
 function leastEm(column: ILayerColumn): number {
   // A word of a heading may not be cut; the padding takes 1.3 em.
   const longest = Math.max(...column.label.split(' ').map(widthEm));
-  return Math.max(LEAST_EM[column.kind], longest + 1.3);
+  const sign = column.isSigned ? SIGN_EM : 0;
+  return Math.max(LEAST_EM[column.kind] + sign, longest + 1.3);
 }
 
 /** About how wide a word is: the signs of East Asian scripts, which come late in Unicode, are square. */
@@ -46,5 +49,5 @@ function widthEm(word: string): number {
 }
 
 function shareOf(column: ILayerColumn): number {
-  return column.kind === 'bytes' ? 1 : 0.5;
+  return column.kind === 'bytes' && !column.isSigned ? 1 : 0.5;
 }

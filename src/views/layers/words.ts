@@ -46,7 +46,6 @@ export function exportWords(trans: TranslationBundle): IExportWords {
 function withUnit({ kind, label }: ILayerColumn, trans: TranslationBundle): string {
   switch (kind) {
     case 'bytes':
-    case 'change':
       return trans.__('%1 (bytes)', label);
     case 'time':
       return trans.__('%1 (ns)', label);
