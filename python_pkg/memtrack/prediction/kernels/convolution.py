@@ -1,31 +1,90 @@
-"""Convolution: what cuDNN's heuristics need as workspace.
+"""Convolution: the workspaces of cuDNN's kernels for tensor cores.
 
-cuDNN's kernels for tensor cores work on channels that lie last. Tensors that do not are converted in the
-workspace: input, output and weights. Sums over the batch for the gradient of the weights come in slices.
-Fitted to the 140 convolutions of `bench/results/kernels.json` (an H200, cuDNN 9.19); what is left
-of the differences widens the interval.
+They work on channels that lie last (NVIDIA's "Convolutional Layers User's Guide", tensor layouts in
+memory): tensors that do not are converted in the workspace, input, weights and output. Fewer channels
+than 16 bytes hold are padded to as many. What the gradient of the weights is summed in stands in
+`convolutionslices.py`. cuDNN's choice among its kernels is not published: what is said here of an H200
+with cuDNN 9.19 is checked by `bench/kernels_predicted.py`; elsewhere it widens the interval.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from memtrack.prediction.kernels.context import KernelContext
-from memtrack.prediction.kernels.registry import FP32, nbytes, row
-from memtrack.units import MIB
+from memtrack.prediction.kernels.convolutionslices import slices_of_products, slices_of_weights
+from memtrack.prediction.kernels.reductions import partial_results
+from memtrack.prediction.kernels.registry import FP32, ceil_to, nbytes, row
 
-SLICES, MOST_SLICES = 14, 8 * MIB
-"""The gradient of the weights is summed in up to so many slices of their size, of at most so much."""
+ALIGNED = 16
+"""Bytes of channels that tensor cores read at once."""
+_FEW_CHANNELS, _FEW_PLACES = 64, 131_072
+_CHECKED = (9, 0)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One convolution: its tensors on meta, and what its arguments say."""
+
+    x: torch.Tensor
+    weight: torch.Tensor
+    y: torch.Tensor
+    stride: tuple[int, ...]
+    transposed: bool
+    groups: int
+
+    @property
+    def last(self) -> bool:
+        """Whether the channels of the input lie last already."""
+        x = self.x
+        form = {4: torch.channels_last, 5: torch.channels_last_3d}.get(x.dim())
+        return form is not None and x.is_contiguous(memory_format=form) and not x.is_contiguous()
+
+    @property
+    def point(self) -> bool:
+        """Whether the kernel is one element: its weights are the same in both layouts."""
+        return math.prod(self.weight.shape[2:]) == 1
+
+    @property
+    def product(self) -> bool:
+        """Whether it is a plain product of matrices, with the tensors as they lie."""
+        return self.point and not self.transposed and all(step == 1 for step in self.stride)
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether PyTorch's own kernels do it, without a workspace."""
+        return self.groups > 1 and self.weight.shape[1] == 1
+
+    @property
+    def narrow(self) -> bool:
+        """Whether a pixel of the input is less than tensor cores read: the first layer's colours."""
+        return self.x.shape[1] * self.x.dtype.itemsize < ALIGNED and self.groups == 1
+
+    @property
+    def places(self) -> int:
+        """Places of the side that is convolved to: products summed for each weight."""
+        side = self.x if self.transposed else self.y
+        return side.numel() // max(side.shape[1], 1)
+
+    def padded(self) -> tuple[int, int]:
+        """Return the bytes of input and weights with channels padded to what is read at once."""
+        channels = self.weight.shape[1] if not self.transposed else self.x.shape[1]
+        times = ceil_to(channels, ALIGNED // self.x.dtype.itemsize) / channels
+        return round(nbytes(self.x) * times), round(nbytes(self.weight) * times)
 
 
 @row("convolution")
 def forward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
     """The output, and the workspace of the conversion."""
-    x, weight = args[:2]
     outputs = op(*args, **kwargs)
-    context.scratch(_converted(x, weight, outputs, args, context))
+    shape = Shape(args[0], args[1], outputs, tuple(args[3]), bool(args[6]), int(args[8]))
+    needed = _of_forward(shape) if context.cudnn else 0
+    context.scratch(needed)
+    _uncertain(shape, needed, context)
     return outputs
 
 
@@ -33,41 +92,103 @@ def forward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: Ker
 def backward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
     """Gradients of the input, then of the weights, each with its own workspace."""
     grad, x, weight = args[:3]
+    shape = Shape(x, weight, grad, tuple(args[4]), bool(args[7]), int(args[9]))
     wanted = args[-1]
     outputs = op(*args, **kwargs)
-    forward_args = (x, weight, None, *args[4:])
-    converted = _converted(x, weight, grad, forward_args, context)
-    slices = min(SLICES * nbytes(weight), MOST_SLICES) if not _native(weight, args[-2]) else 0
-    pieces = [converted if wanted[0] else 0, converted + slices if wanted[1] else 0]
-    context.scratch_sequence(pieces)
+    if context.cudnn:
+        pieces = [
+            _of_input(shape) if wanted[0] else 0,
+            _of_weights(shape, context.gpu.multiprocessors) if wanted[1] else 0,
+        ]
+        pieces.append(_of_bias(shape, context) if wanted[2] else 0)
+        context.scratch_sequence(pieces)
+        _uncertain(shape, max(pieces), context)
     return outputs
 
 
-def _native(weight: torch.Tensor, groups: int) -> bool:
-    """Tell a depthwise convolution, which PyTorch's own kernels do without a workspace."""
-    return bool(groups > 1 and weight.shape[1] == 1)
+def _of_forward(shape: Shape) -> int:
+    """Return the workspace of the output.
+
+    Kernels for fp32 with few output channels, or of one element, write the output as it shall lie.
+    """
+    if shape.product or shape.depthwise:
+        return 0
+    x, weight, y = (nbytes(one) for one in (shape.x, shape.weight, shape.y))
+    full = shape.x.dtype is FP32
+    if shape.narrow:
+        x, weight = (x, weight) if full else shape.padded()
+        if shape.last:
+            return x + weight
+        return 0 if full and _patches(shape) else x + weight + y
+    if shape.last:
+        return 0
+    few = shape.y.shape[1] == _FEW_CHANNELS and shape.places < _FEW_PLACES
+    if full and not shape.transposed and (few or shape.point):
+        return x + weight
+    return x + y + (0 if shape.point else weight)
 
 
-def _converted(
-    x: torch.Tensor,
-    weight: torch.Tensor,
-    y: torch.Tensor,
-    args: tuple[Any, ...],
-    context: KernelContext,
-) -> int:
-    """Return the bytes of the workspace in which tensors are converted; args as of `convolution`."""
-    groups = args[8] if len(args) > 8 else 1
-    last = x.dim() == 4 and x.is_contiguous(memory_format=torch.channels_last)
-    if not context.cudnn or _native(weight, groups) or (last and not x.is_contiguous()):
+def _of_input(shape: Shape) -> int:
+    """Return the workspace of the gradient of the input; that of a transposed one is a forward."""
+    if shape.product or shape.depthwise:
         return 0
-    kernel, stride = tuple(weight.shape[2:]), tuple(args[3])
-    one = all(size == 1 for size in kernel)
-    patches = kernel == stride
-    if (one and all(step == 1 for step in stride)) or patches:
-        # A plain product: the tensors are taken as they lie.
-        context.widen(nbytes(x) // 2 if patches and not one else 0)
+    x, weight, y = (nbytes(one) for one in (shape.x, shape.weight, shape.y))
+    full = shape.x.dtype is FP32
+    if shape.narrow and not shape.last and full:
         return 0
-    whole = nbytes(x) + nbytes(weight) + nbytes(y)
-    if x.dtype is FP32:
-        context.widen(nbytes(y) // 2)
-    return whole
+    if shape.last and not shape.narrow:
+        return 0
+    if shape.narrow and not full and not _patches(shape):
+        x, weight = shape.padded()
+        y = 0 if shape.last else y
+    if full and shape.transposed and _patches(shape):
+        return weight + y
+    return x + y + (0 if shape.point else weight)
+
+
+def _of_weights(shape: Shape, multiprocessors: int) -> int:
+    """Return the workspace of the gradient of the weights: conversions, and slices to be summed."""
+    if shape.depthwise:
+        return 0
+    if shape.product and not shape.last:
+        return slices_of_products(shape.weight, shape.x.shape[0], multiprocessors)
+    x, weight, y = (nbytes(one) for one in (shape.x, shape.weight, shape.y))
+    if shape.narrow:
+        x, weight = shape.padded()
+    converted = x + y + (0 if shape.point else weight)
+    full = shape.x.dtype is FP32
+    if shape.last:
+        grouped = shape.groups > 1 and full
+        converted = converted if grouped or (shape.narrow and full) else 0
+        if shape.narrow and not full:
+            converted = x + weight
+    if shape.groups > 1:
+        return converted
+    narrow = ALIGNED // shape.x.dtype.itemsize if shape.narrow else 0
+    return converted + slices_of_weights(shape.weight, shape.places, multiprocessors, narrow)
+
+
+def _of_bias(shape: Shape, context: KernelContext) -> int:
+    """Return the partial sums of the bias's gradient: a sum over rows where channels lie last."""
+    channels = shape.y.shape[1]
+    if not shape.last:
+        return 0
+    return partial_results(shape.y.numel() // channels, channels, context.gpu.multiprocessors)
+
+
+def _patches(shape: Shape) -> bool:
+    """Tell whether the kernel's windows neither overlap nor leave anything out."""
+    return tuple(shape.weight.shape[2:]) == shape.stride
+
+
+def _uncertain(shape: Shape, needed: int, context: KernelContext) -> None:
+    """Widen the interval where the choice of a kernel was not checked, as that of a search for the fastest."""
+    if not context.cudnn:
+        return
+    whole = nbytes(shape.x) + nbytes(shape.weight) + nbytes(shape.y)
+    if context.benchmark:
+        context.widen(whole)
+    elif context.gpu.capability != _CHECKED or shape.narrow:
+        context.widen(whole // 2)
+    elif needed:
+        context.widen(nbytes(shape.y) // 2 if shape.x.dtype is FP32 else needed // 8)
