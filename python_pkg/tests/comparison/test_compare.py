@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from compared_runs import check
 
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import memtrack  # noqa: E402
-from memtrack.analysis import layer_table, peak  # noqa: E402
-from memtrack.analysis.totals import by_category  # noqa: E402
+from memtrack.analysis import peak  # noqa: E402
 from memtrack.comparison import compare  # noqa: E402
 
 
@@ -49,31 +49,6 @@ def run(model, rows=256, steps=3):
             optimizer.step()
             optimizer.zero_grad()
     return recording.data
-
-
-def check(found, a, b):
-    """Assert every identity of a comparison against the two recordings."""
-    peaks = peak(a, 0), peak(b, 0)
-    assert found.peak_change == peaks[1].bytes - peaks[0].bytes
-    assert sum(one.change for one in found.parts) == found.peak_change
-    assert sum(one.before for one in found.parts) == peaks[0].bytes
-    assert sum(one.change for one in found.movers) == found.peak_change
-    for side, data, at in (("a", a, peaks[0]), ("b", b, peaks[1])):
-        rows = [getattr(row, side) for row in found.rows]
-        assert sorted(row for row in rows if row >= 0) == list(range(len(data.layers)))
-        table = layer_table(data, 0)
-        for column, both in found.columns.items():
-            mine = both[side == "b"]
-            truth = np.append(np.asarray(table.columns[column], dtype=np.int64), -1)[rows]
-            assert mine.tolist() == truth.tolist()
-        totals = by_category(data, 0, np.array([at.cut]))[0]
-        assert (
-            sum(pair[side == "b"] for pair in found.categories.values()) == totals.sum() == at.bytes
-        )
-    for index, row in enumerate(found.rows):
-        assert row.parent < index and row.depth == (
-            found.rows[row.parent].depth + 1 if row.parent >= 0 else 0
-        )
 
 
 def test_nothing_changed():
