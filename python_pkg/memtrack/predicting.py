@@ -133,7 +133,9 @@ def predict(
 
     `build` takes nothing, makes model, optimizer and batch as on the GPU, and returns a function that
     does one step. It runs without data; no GPU is needed or touched. `gpu` is a name such as
-    `"RTX 4090"` or a size such as `"24GiB"`; `allocator_conf` is as in `PYTORCH_CUDA_ALLOC_CONF`.
+    `"RTX 4090"`, a size such as `"24GiB"`, or `"here"` for what this machine's driver tells; without
+    one the kernels of an A100 80GB are assumed, on every machine, and nothing is fitted into.
+    `allocator_conf` is as in `PYTORCH_CUDA_ALLOC_CONF`.
 
         def build():
             model, optimizer = Net().cuda(), ...

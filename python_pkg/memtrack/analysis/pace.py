@@ -16,8 +16,11 @@ def step_ns(data: RecordingData) -> int | None:
     A step lasts from the start of its first forward to the end of its last phase that is not
     `other`, so that the time between two cells is not part of it; where no forward is known, as in
     a snapshot of torch's, from the end of the step before. The last step is complete when
-    it went through all that the one before it did.
+    it went through all that the one before it did. A prediction has none: how long it took to
+    compute is no figure of the run.
     """
+    if data.facts.evidence == "predicted":
+        return None
     spans, whole = _steps(data)
     durations = spans[1:][whole[1:]]
     return int(np.median(durations)) if len(durations) else None
@@ -59,7 +62,7 @@ def phase_ns(data: RecordingData) -> Mapping[str, int]:
     phases, in a notebook also the time between two cells.
     """
     phases, steps = data.phases, data.steps
-    if not data.steps_run:
+    if not data.steps_run or data.facts.evidence == "predicted":
         return {}
     spent = np.zeros((steps, len(PhaseKind)), dtype=np.int64)
     np.add.at(spent, (phases["step"], phases["kind"]), phases["end_ns"] - phases["start_ns"])

@@ -58,8 +58,7 @@ def build_report(
         started=facts.started,
         versions=facts.versions,
         steps=data.steps_run,
-        # How long a prediction took says nothing of the step on a GPU.
-        step_ns=None if facts.evidence == "predicted" else step_ns(data),
+        step_ns=step_ns(data),
         notices=[*notice_sentences(facts.notices), *_assumptions(data)],
         layers=_layer_tree(data),
         phases=PhaseBands({name: data.phases[name] for name in _PHASE_COLUMNS}),

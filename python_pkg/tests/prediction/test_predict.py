@@ -12,6 +12,7 @@ import pytest
 
 import memtrack
 from memtrack.allocator.replay import recorded_reserved, replay
+from memtrack.analysis.pace import phase_ns, step_ns
 from memtrack.analysis.totals import allocated
 from memtrack.errors import UsageError
 
@@ -182,3 +183,8 @@ def test_expandable_segments_are_pages() -> None:
     data.self_check()
     assert data.segments["expandable"].all()
     assert replay(data, cuda_row(data)).error == 0
+
+def test_how_long_predicting_took_is_no_pace_of_the_run(found: Any) -> None:
+    assert step_ns(found.data) is None
+    assert phase_ns(found.data) == {}
+    assert found.report().step_ns is None
