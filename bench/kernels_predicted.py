@@ -53,7 +53,7 @@ def predicted(name: str) -> dict[str, int]:
 
     from memtrack.allocator.settings import Settings
     from memtrack.prediction.kernels.table import CudaKernels
-    from memtrack.prediction.predict import target_of
+    from memtrack.prediction.target import target_of
     from memtrack.prediction.record import StagedRecorder
     from memtrack.prediction.stage.stage import Stage
 
