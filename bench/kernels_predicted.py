@@ -53,9 +53,9 @@ def predicted(name: str) -> dict[str, int]:
 
     from memtrack.allocator.settings import Settings
     from memtrack.prediction.kernels.table import CudaKernels
-    from memtrack.prediction.target import target_of
     from memtrack.prediction.record import StagedRecorder
     from memtrack.prediction.stage.stage import Stage
+    from memtrack.prediction.target import target_of
 
     target = target_of("H200", None)
     with Stage(target, CudaKernels()) as stage:

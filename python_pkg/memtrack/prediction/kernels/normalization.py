@@ -82,7 +82,7 @@ def rms_norm(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: Ke
     transformed = torch._C._functorch.peek_interpreter_stack() is not None
     if mixed or transformed or not hasattr(aten, "_fused_rms_norm_backward"):
         return NotImplemented
-    return _FusedRmsNorm.apply(x, shape, weight, eps)
+    return _FusedRmsNorm.apply(x, shape, weight, eps)  # type: ignore[no-untyped-call]
 
 
 class _FusedRmsNorm(torch.autograd.Function):
