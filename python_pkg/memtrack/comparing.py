@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtrack.api import Recording, running_shell
+from memtrack.api import Presentation, Recording, running_shell
 from memtrack.api import open as open_recording
 from memtrack.comparison import RunView, view_of
 from memtrack.comparison import compare as compare_views
@@ -58,12 +58,16 @@ def compare(a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None) -> Diff:
 
 
 def history(
-    search: str = "", *, deleted: bool = False, folder: Folder = None, language: str = ""
+    search: str = "",
+    *,
+    deleted: bool = False,
+    folder: Folder = None,
+    presentation: Presentation | None = None,
 ) -> HistoryRuns:
     """Return the runs that were kept, the newest first: those with every word of `search`.
 
     Words are looked for in label, name, notebook, note, device, commit and tags. With `deleted` the
-    runs are those that were deleted in the last 30 days. `language` is that they are shown in.
+    runs are those that were deleted in the last 30 days.
 
         runs = memtrack.history("bf16")
         runs[0].peak, runs[0].steps_per_second
@@ -71,8 +75,11 @@ def history(
         runs.to_pandas()
     """
     with opened(folder) as kept:
-        listed = list_runs(kept, search=search, deleted=deleted, language=language)
-    return HistoryRuns(**{name: getattr(listed, name) for name in RunList.__dataclass_fields__})
+        listed = list_runs(kept, search=search, deleted=deleted)
+    values = {name: getattr(listed, name) for name in RunList.__dataclass_fields__}
+    if presentation is not None:
+        values |= {"language": presentation.language, "payload_limit": presentation.payload_limit}
+    return HistoryRuns(**values)
 
 
 def opened(folder: Folder = None, *, create: bool = False) -> History:
@@ -81,10 +88,13 @@ def opened(folder: Folder = None, *, create: bool = False) -> History:
     return History(_folder(folder), create=create)
 
 
-def diff_of(before: Side, after: Side, language: str = "") -> Diff:
-    """Return what changed from one side to the other, to be shown in a language ("": the process's)."""
+def diff_of(before: Side, after: Side, shown: Presentation | None = None) -> Diff:
+    """Return what changed from one side to the other, to be shown in a notebook as `shown` says."""
     found = compare_views(before.view, after.view)
-    return LiveDiff(found, (before.run, after.run), (before.name, after.name), language)
+    runs, names = (before.run, after.run), (before.name, after.name)
+    if shown is None:
+        return LiveDiff(found, runs, names)
+    return LiveDiff(found, runs, names, shown.language, shown.payload_limit)
 
 
 def side_of(subject: Any, folder: Folder = None) -> Side:

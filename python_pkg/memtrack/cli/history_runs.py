@@ -41,7 +41,7 @@ def columns() -> int:
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the runs."""
     search = " ".join(options.words)
-    found = history(search, deleted=options.deleted, folder=options.folder, language=language)
+    found = history(search, deleted=options.deleted, folder=options.folder)
     if options.json:
         told = found.to_json()
         told["runs"] = told["runs"][: max(0, options.limit)]

@@ -98,7 +98,7 @@ class MemtrackMagics(Magics):
         self._opened: Recording | None = None  # where it is what was shown last
         self._failures = Failures(shell, self._language)
         self._usage = UsageTarget(shell, self._language)
-        self._runs = RunCommands(shell, self._latest, self.end, self._language)
+        self._runs = RunCommands(shell, self._latest, self.end, self._presentation)
         self._commands = {
             "help": self._help,
             "off": self._off,

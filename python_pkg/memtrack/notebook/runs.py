@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memtrack.api import Recording
+from memtrack.api import Presentation, Recording
 from memtrack.comparing import (
     BASELINE,
     LAST,
@@ -49,19 +49,22 @@ _SEVERAL = ("delete", "restore")
 
 
 class RunCommands:
-    """The three sub-commands of one notebook. `latest` gives its latest recording, `end` ends it."""
+    """The three sub-commands of one notebook. `latest` gives its latest recording, `end` ends it.
+
+    `presentation` says how things are shown at the moment.
+    """
 
     def __init__(
         self,
         shell: Any,
         latest: Callable[[], Recording],
         end: Callable[[], None],
-        language: Callable[[], str],
+        presentation: Callable[[], Presentation],
     ) -> None:
         self._shell = shell
         self._latest = latest
         self._end = end
-        self._language = language
+        self._presentation = presentation
 
     def save(self, argument: str) -> None:
         """Give the latest run a name, make it the baseline, or both; one that goes on is ended."""
@@ -100,7 +103,7 @@ class RunCommands:
             " ".join(words[deleted:]),
             deleted=deleted,
             folder=folder_here(self._shell),
-            language=self._language(),
+            presentation=self._presentation(),
         )
 
     def diff(self, argument: str, names: Mapping[str, Any]) -> Diff | Steps:
@@ -121,7 +124,7 @@ class RunCommands:
         there = self._side(after)
         folder = folder_here(self._shell)
         here = self._side(before) if before != BASELINE else before_of(BASELINE, there, folder)
-        return diff_of(here, there, self._language())
+        return diff_of(here, there, self._presentation())
 
     def names(self) -> list[str]:
         """Return what runs can be called after `diff` and `history pin`: names, `last`, `baseline`."""
@@ -165,7 +168,7 @@ class RunCommands:
             subject = self._latest()
         if not isinstance(subject, Recording):
             subject = _recording_of(subject, folder_here(self._shell))
-        return steps_of(subject.data, self._language())
+        return steps_of(subject.data, self._presentation().language)
 
     def _change(self, action: str, words: Sequence[str]) -> None:
         usage = f"%memtrack history {action} {ACTIONS[action]}"
@@ -181,7 +184,7 @@ class RunCommands:
                 self._say(_changed(kept, action, run, words[1:]))
 
     def _say(self, sentence: Text) -> None:
-        say(self._shell, sentence, self._language())
+        say(self._shell, sentence, self._presentation().language)
 
 
 def _recording_of(subject: str, folder: Any) -> Recording:

@@ -96,8 +96,6 @@ def list_runs(
     deleted: bool = False,
     offset: int = 0,
     most: int | None = None,
-    language: str = "",
-    payload_limit: int = LIMIT_BYTES,
 ) -> RunList:
     """Return the runs of a history that match, at most `most` from `offset` on."""
     found = history.runs(search=search, deleted=deleted)
@@ -110,6 +108,4 @@ def list_runs(
         deleted=deleted,
         offset=offset,
         total=len(found),
-        language=language,
-        payload_limit=payload_limit,
     )

@@ -42,7 +42,7 @@ class ReportModel(DOMWidget):  # type: ignore[misc] # ipywidgets has no types
         self.on_seen: Callable[[], None] | None = None
         """Called, perhaps on another thread, when a browser shows that it is looking."""
         super().__init__()
-        _receive_where_sent(self.comm)
+        receive_where_sent(self.comm)
         self.on_msg(self._received)
 
     def show(self, data: RecordingData, report: Report) -> None:
@@ -85,7 +85,7 @@ class ReportModel(DOMWidget):  # type: ignore[misc] # ipywidgets has no types
                     self.send(message, buffers)
 
 
-def _receive_where_sent(comm: Any) -> None:
+def receive_where_sent(comm: Any) -> None:
     """Let a browser's messages come to the subshell that it sent them to.
 
     ipykernel 7.4 brings them to the shell that last sent on the comm: for us the main shell, which

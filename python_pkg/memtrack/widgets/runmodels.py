@@ -18,6 +18,7 @@ from memtrack.reports.comparison import Diff
 from memtrack.reports.comparisonpayload import encode_comparison
 from memtrack.reports.history import RunList
 from memtrack.reports.historypayload import encode_history
+from memtrack.widgets.model import receive_where_sent
 from memtrack.widgets.runmessages import answer
 
 
@@ -43,6 +44,7 @@ class HistoryModel(DOMWidget):  # type: ignore[misc] # ipywidgets has no types
         self._folder: Path | None = None
         self._sending = threading.Lock()
         super().__init__(**values)
+        receive_where_sent(self.comm)
         self.on_msg(self._received)
 
     def _received(self, _: Any, content: Any, __: Any) -> None:
