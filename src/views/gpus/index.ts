@@ -66,6 +66,12 @@ export class GpusView extends Widget {
     }
   }
 
+  /** What came before the view was there is shown at once: the next may be a minute away. */
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.update();
+  }
+
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
     this.update();
