@@ -21,6 +21,7 @@ from memtrack.diagnosis.diagnosis import (
     Place,
     Process,
 )
+from memtrack.diagnosis.titles import title
 from memtrack.i18n import text
 from memtrack.reports.diagnosispayload import encode_diagnosis
 from memtrack.reports.words import PARTS, literal
@@ -53,7 +54,7 @@ def full():
         device_memory=True,
         headline=literal(
             "Out of memory in forward of layers.17.self_attn:"
-            " 2.00 GiB asked, largest free block 612 MiB"
+            " 2.00 GiB asked for, largest free block 612 MiB"
         ),
         numbers={
             "requested": 2 * GIB,
@@ -69,13 +70,13 @@ def full():
             Cause(
                 "capacity",
                 0.93,
-                literal("The peak is real"),
+                title("capacity"),
                 [
                     text("At the peak: {shares}", shares=PARTS["activation"]),
                     literal("<b>escaped</b> & {kept}"),
                 ],
             ),
-            Cause("fragmentation", 0.05, literal("Fragmentation"), [literal("612 MiB < 2.00 GiB")]),
+            Cause("fragmentation", 0.05, title("fragmentation"), [literal("612 MiB < 2.00 GiB")]),
         ],
         contradictions=[literal("allocated 20.6 GiB > reserved 20.1 GiB")],
         checks=[
@@ -110,9 +111,9 @@ def of_text():
     return Diagnosis(
         kind="cuda_oom",
         device_memory=True,
-        headline=literal("CUDA out of memory: 2.00 GiB asked"),
+        headline=literal("Out of memory on GPU 0: 2.00 GiB asked for, 512 MiB of 23.7 GiB free."),
         numbers={"requested": 2 * GIB, "total": TOTAL, "free": 512 * MIB},
-        causes=[Cause("unknown", 0.3, literal("The cause cannot be told from what is known"))],
+        causes=[Cause("unknown", 0.3, title("unknown"))],
         checks=[Check("live", literal("Run it again with memtrack loaded"), "%load_ext memtrack")],
         needed=Needed(segment=2 * GIB, device_free=512 * MIB),
         message=MESSAGE,
@@ -124,10 +125,10 @@ def crash():
     return Diagnosis(
         kind="not_oom",
         device_memory=False,
-        headline=literal("CUDA error: an illegal memory access was encountered"),
-        causes=[
-            Cause("not_oom_bad_index_or_int32", 0.7, literal("Not memory: an index out of range"))
-        ],
+        headline=literal(
+            "Not out of memory: a kernel read or wrote outside its memory (illegal access)."
+        ),
+        causes=[Cause("not_oom_bad_index_or_int32", 0.7, title("not_oom_bad_index_or_int32"))],
         checks=[
             Check("blocking", literal("Find the kernel"), "CUDA_LAUNCH_BLOCKING=1 python train.py")
         ],
@@ -137,7 +138,11 @@ def crash():
 
 def nothing():
     """Nothing was found."""
-    return Diagnosis(kind="none", device_memory=False, headline=literal("No memory error found"))
+    return Diagnosis(
+        kind="none",
+        device_memory=False,
+        headline=literal("No memory error found, and no other error either."),
+    )
 
 
 DIAGNOSES = {"full": full, "text": of_text, "crash": crash, "none": nothing}

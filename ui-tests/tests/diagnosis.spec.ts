@@ -92,14 +92,14 @@ test('sets each figure beside its name in one line', async () => {
 test('is complete where little is known', async () => {
   const headings = (index: number): Locator => diagnoses.nth(index).getByRole('heading');
   await expect(headings(1)).toHaveText([
-    'CUDA out of memory: 2.00 GiB asked',
+    'Out of memory on GPU 0: 2.00 GiB asked for, 512 MiB of 23.7 GiB free.',
     'Why',
     'What was needed, and what there was',
     'From the message',
     'Next check'
   ]);
   await expect(headings(2).first()).toHaveText(/^CUDA error: an illegal memory access/);
-  await expect(headings(3)).toHaveText(['No memory error found']);
+  await expect(headings(3)).toHaveText(['No memory error found, and no other error either.']);
 });
 
 for (const theme of THEMES) {

@@ -30,7 +30,7 @@ def test_text_has_the_answer_first_and_then_reason_figures_advice_and_check():
     assert lines[0].startswith("Out of memory in forward of layers.17.self_attn: 2.00 GiB asked")
     assert lines[2] == "Where: step 3, at train.py:88"
     order = [
-        "Why: The peak is real (93 % sure)",
+        "Why: The peak is real: the work needs more memory than there is (93 % sure)",
         "! allocated 20.6 GiB > reserved 20.1 GiB",
         "What was needed, and what there was",
         "The device at that moment",
@@ -109,7 +109,7 @@ def test_beside_a_sure_reason_only_likely_ones_are_told():
 def test_a_failure_that_is_not_of_memory_has_no_figures():
     shown = render_diagnosis(DIAGNOSES["crash"])
     assert shown.splitlines() == [
-        "CUDA error: an illegal memory access was encountered",
+        "Not out of memory: a kernel read or wrote outside its memory (illegal access).",
         "Why: Not memory: an index out of range (70 % sure)",
         "",
         "Next check: Find the kernel",

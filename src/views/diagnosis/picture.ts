@@ -124,8 +124,8 @@ export class DevicePicture implements IDisposable {
     const [bytes, whole] = [formatBytes(requested), formatBytes(wanted)];
     const what =
       whole === bytes
-        ? trans.__('%1 asked', bytes)
-        : trans.__('%1 asked, for which the allocator wants %2', bytes, whole);
+        ? trans.__('%1 asked for', bytes)
+        : trans.__('%1 asked for; the allocator wants %2 for it', bytes, whole);
     const left =
       limit === undefined
         ? this._ofDevice(wanted, freeOf(parts))

@@ -34,7 +34,7 @@ describe('a diagnosis', () => {
   it('has its parts in order under headings, the answer first', () => {
     expect(widget.node.getAttribute('role')).toBe('region');
     expect(texts('[role=heading]')).toEqual([
-      'Out of memory in forward of layers.17.self_attn: 2.00 GiB asked, largest free block 612 MiB',
+      'Out of memory in forward of layers.17.self_attn: 2.00 GiB asked for, largest free block 612 MiB',
       'Why',
       'What does not fit together',
       'The device at that moment',
@@ -62,8 +62,8 @@ describe('a diagnosis', () => {
 
   it('tells each cause with how sure it is, and unfolds the best', () => {
     expect(texts('.memtrack-Cause summary')).toEqual([
-      'The peak is real almost certain, 93 %',
-      'Fragmentation less likely, 5 %'
+      'The peak is real: the work needs more memory than there is almost certain, 93 %',
+      'Fragmentation: enough is free, but in no single piece less likely, 5 %'
     ]);
     expect(all('.memtrack-Cause').map(node => node.hasAttribute('open'))).toEqual([true, false]);
     expect(texts('.memtrack-Cause[open] li')).toEqual([
@@ -122,7 +122,9 @@ describe('a diagnosis', () => {
     const [unknown] = diagnosisJson('text').causes as object[];
     const [known] = diagnosisJson().causes as object[];
     show('full', { causes: [known, unknown] });
-    expect(texts('.memtrack-Cause-title')).toEqual(['The peak is real']);
+    expect(texts('.memtrack-Cause-title')).toEqual([
+      'The peak is real: the work needs more memory than there is'
+    ]);
   });
 
   it('has the figures that are known, in full where one points', () => {
@@ -241,7 +243,7 @@ describe('a diagnosis', () => {
 
   it('is complete where nothing was found', () => {
     show('none');
-    expect(widget.node.textContent).toBe('No memory error found');
+    expect(widget.node.textContent).toBe('No memory error found, and no other error either.');
     expect(widget.hasClass('memtrack-mod-none')).toBe(true);
     show('crash');
     expect(widget.hasClass('memtrack-mod-none')).toBe(false);

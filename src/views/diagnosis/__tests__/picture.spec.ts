@@ -56,13 +56,13 @@ describe('the picture of a device', () => {
   });
 
   it('says in words what is missing', () => {
-    expect(answer()).toBe('2.00 GiB asked · 1.50 GiB more than the device has free');
+    expect(answer()).toBe('2.00 GiB asked for · 1.50 GiB more than the device has free');
     const needed = { requested: 3 * 2 ** 20, segment: 20 * 2 ** 20 };
     expect(answer('full', { needed })).toBe(
-      '3.00 MiB asked, for which the allocator wants 20.0 MiB · the device has 514 MiB free'
+      '3.00 MiB asked for; the allocator wants 20.0 MiB for it · the device has 514 MiB free'
     );
     const parts = [{ id: 'parameter', bytes: GIB, certainty: 'measured' }];
-    expect(answer('full', { parts })).toBe('2.00 GiB asked · the device has nothing free');
+    expect(answer('full', { parts })).toBe('2.00 GiB asked for · the device has nothing free');
     expect(answer('full', { needed: {}, numbers: {} })).toBeUndefined();
   });
 
@@ -85,7 +85,7 @@ describe('the picture of a device', () => {
     const said = [...(shown?.querySelectorAll('.memtrack-Picture-answer') ?? [])];
     expect(said.map(node => node.textContent)).toEqual([
       'PyTorch in this process may have 4.00 GiB of it',
-      '2.00 GiB asked · 1.00 GiB more than the limit leaves'
+      '2.00 GiB asked for · 1.00 GiB more than the limit leaves'
     ]);
     const only = shown?.querySelectorAll('.memtrack-Picture');
     const hatched = [...(only ?? [])].map(
@@ -100,7 +100,7 @@ describe('the picture of a device', () => {
         .length ?? 0;
     expect([bars(100 * GIB), bars(GIB), bars(23 * GIB)]).toEqual([1, 1, 2]);
     const small = { needed: { requested: 2 ** 20 }, numbers: { allowed: 23 * GIB } };
-    expect(answer('full', small)).toBe('1.00 MiB asked · the limit leaves 1.50 GiB');
+    expect(answer('full', small)).toBe('1.00 MiB asked for · the limit leaves 1.50 GiB');
   });
 
   it('is not drawn where the device is not known', () => {

@@ -37,7 +37,7 @@ describe('the renderer of diagnoses', () => {
     await renderer.renderModel(modelOf());
     expect(renderer.node.querySelectorAll('details')[1]).toBe(cause);
     await renderer.renderModel(modelOf('crash'));
-    expect(headline()).toMatch(/illegal memory access/);
+    expect(headline()).toMatch(/illegal access/);
   });
 
   it('shows the latest of two that come at once', async () => {
@@ -45,7 +45,7 @@ describe('the renderer of diagnoses', () => {
       renderer.renderModel(modelOf('text')),
       renderer.renderModel(modelOf('crash'))
     ]);
-    expect(headline()).toMatch(/illegal memory access/);
+    expect(headline()).toMatch(/illegal access/);
   });
 
   it('says in one sentence what it cannot show, and recovers', async () => {
