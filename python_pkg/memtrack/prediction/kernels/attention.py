@@ -17,6 +17,7 @@ from memtrack.prediction.kernels.registry import FP32, HALVES, argument, ceil_to
 
 aten = torch.ops.aten
 CUDNN_WORKSPACE = 256
+CUDNN_FIRST = tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 9)
 MASK_ALIGNMENT = 8
 FLASH, EFFICIENT, CUDNN, MATH = "flash", "efficient", "cudnn", "math"
 
@@ -46,7 +47,8 @@ def backend(
     modern = context.gpu.capability >= (8, 0)
     flags = torch.backends.cuda
     learnt = mask is not None and mask.requires_grad and context.grad
-    cudnn = context.gpu.capability[0] >= 9 and context.cudnn and flags.cudnn_sdp_enabled()
+    cudnn = CUDNN_FIRST and context.gpu.capability[0] >= 9 and context.cudnn
+    cudnn = cudnn and flags.cudnn_sdp_enabled()
     if half and cudnn and not learnt:
         limit = 256 if context.gpu.capability[0] == 9 else 128
         if width % 8 == 0 and width <= limit and length > 1:
@@ -130,13 +132,16 @@ def _math(
     if query.shape[-3] != key.shape[-3]:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
+    if causal:
+        mask = torch.zeros(query.shape[-2], key.shape[-2], dtype=origin, device=query.device)
+    elif mask is not None and mask.dtype is torch.bool:
+        mask = torch.zeros_like(mask, dtype=origin)
     factor = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else abs(scale))
     scores = (query * factor) @ (key.transpose(-2, -1) * factor)
-    if causal:
-        scores.add_(torch.zeros(scores.shape[-2:], dtype=scores.dtype, device=query.device))
-    elif mask is not None:
-        scores.add_(torch.zeros_like(mask, dtype=origin) if mask.dtype is torch.bool else mask)
-    weights = aten._safe_softmax(scores, -1)
+    if mask is not None:
+        scores.add_(mask)
+    softmax = getattr(aten, "_safe_softmax", torch.softmax)  # since torch 2.5
+    weights = softmax(scores, -1)
     if dropout > 0:
         weights = aten.native_dropout(weights, dropout, True)[0]
     return (weights @ value).to(origin)
@@ -146,11 +151,9 @@ def _math(
 def safe_softmax(
     op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
 ) -> Any:
-    """A softmax, and another of it with rows of -inf made zero; where they are, as truth values."""
-    scores = args[0]
-    context.scratch(nbytes(scores))
-    context.scratch(scores.numel())
-    return torch.empty_like(scores)
+    """A softmax whose rows of nothing but -inf are made zero; where those are, as truth values."""
+    context.scratch(args[0].numel())
+    return torch.empty_like(args[0])
 
 
 @row("_scaled_dot_product_cudnn_attention")
