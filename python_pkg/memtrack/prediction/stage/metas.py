@@ -91,6 +91,36 @@ def _like_second(first: Tensor, second: Tensor, *args: Any, **kwargs: Any) -> Te
     return torch.empty_like(second)
 
 
+def _efficient(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Any,
+    keeps_sums: bool,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Outputs by steps, then heads; sums of exponentials in fp32 (`attention.cu`)."""
+    batch, heads, length, _ = query.shape
+    output = query.new_empty((batch, length, heads, value.shape[-1])).transpose(1, 2)
+    return output, *_sums(query, -(-length // 32) * 32 if keeps_sums else 0)
+
+
+def _flash(query: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """As the above; with the numbers that say where sequences begin, which are not asked for."""
+    length = query.shape[2]
+    output = torch.empty_like(query.transpose(1, 2)).transpose(1, 2)
+    sums, seed, offset = _sums(query, length)
+    return output, sums, None, None, length, args[0].shape[2], seed, offset, query.new_empty(0)
+
+
+def _sums(query: Tensor, length: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Sums of exponentials, and the seed and place of dropout's generator."""
+    numbers = [torch.empty((), dtype=torch.int64, device="meta") for _ in range(2)]
+    sums = torch.empty((*query.shape[:2], length), dtype=torch.float32, device="meta")
+    return sums, numbers[0], numbers[1]
+
+
 def _in_place(*args: Any, **kwargs: Any) -> None:
     """Fused optimizers change weights and states where they lie (`FusedSgdKernel.cu` and the like)."""
 
@@ -126,3 +156,13 @@ _MADE: dict[str, Callable[..., Any]] = {
     "fake_quantize_per_channel_affine_cachemask": _faked,
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": _faked,
 }
+
+_ATTENTION: dict[str, Callable[..., Any]] = {
+    "_scaled_dot_product_efficient_attention": _efficient,
+    "_scaled_dot_product_flash_attention": _flash,
+}
+"""Torch before 2.6 runs these on fake tensors alone."""
+_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+_MADE.update(
+    {name: make for name, make in _ATTENTION.items() if not _has_kernel(f"aten::{name}", "Meta")}
+)
