@@ -1,6 +1,7 @@
 // The plugins of the extension. A list and nothing else: each plugin loads its code when it runs.
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
+import { comparisonPlugin } from './plugins/comparison';
 import { diagnosisPlugin } from './plugins/diagnosis';
 import { gpuMonitorPlugin } from './plugins/gpumonitor';
 import { gpuPanelPlugin } from './plugins/gpupanel';
@@ -13,6 +14,7 @@ import { versionCheckPlugin } from './plugins/versioncheck';
 import { widgetsPlugin } from './plugins/widgets';
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
+  comparisonPlugin,
   diagnosisPlugin,
   gpuMonitorPlugin,
   gpuPanelPlugin,

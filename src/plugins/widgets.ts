@@ -37,11 +37,16 @@ async function registerWidgets(app: JupyterFrontEnd, services: IReportServices):
     name: PACKAGE_NAME,
     version: PACKAGE_VERSION,
     exports: async () => {
-      const [{ reportWidgets }, { planWidgets }] = await Promise.all([
+      const [{ reportWidgets }, { planWidgets }, { comparisonWidgets }] = await Promise.all([
         import('../widgets/report'),
-        import('../widgets/plan')
+        import('../widgets/plan'),
+        import('../widgets/comparison')
       ]);
-      return { ...reportWidgets(services), ...planWidgets(services.trans) };
+      return {
+        ...reportWidgets(services),
+        ...planWidgets(services.trans),
+        ...comparisonWidgets(services)
+      };
     }
   });
 }

@@ -1,11 +1,11 @@
 // The planner as a widget, where there is no renderer of ours (VS Code, Voila, nbclassic). It needs
 // nothing of its kernel but the payload.
-import { DOMWidgetModel, DOMWidgetView } from '@jupyter-widgets/base';
+import { DOMWidgetModel, type DOMWidgetView } from '@jupyter-widgets/base';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Message } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
+import type { Widget } from '@lumino/widgets';
 
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../base/version';
+import { HostView } from './hostview';
 
 const VERSION = `^${PACKAGE_VERSION}`;
 
@@ -25,40 +25,6 @@ export class PlanModel extends DOMWidgetModel {
   }
 }
 
-/** Shows the planner of a `PlanModel` in an output. */
-export abstract class PlanView extends DOMWidgetView {
-  declare private _planner: Widget | undefined;
-
-  protected abstract get trans(): TranslationBundle;
-
-  override async render(): Promise<void> {
-    const { plannerOf } = await import('../views/planner/show');
-    if (this.luminoWidget.isDisposed) {
-      return;
-    }
-    this._planner = plannerOf(this.model.get('plan'), this.trans);
-    if (this.luminoWidget.isAttached) {
-      Widget.attach(this._planner, this.el);
-    }
-  }
-
-  override remove(): unknown {
-    this._planner?.dispose();
-    return super.remove();
-  }
-
-  // The view is the host of the planner, so the planner hears of what happens to it.
-  override processLuminoMessage(message: Message): void {
-    super.processLuminoMessage(message);
-    const planner = this._planner;
-    if (message.type === 'after-attach' && planner?.isAttached === false) {
-      Widget.attach(planner, this.el);
-    } else if (message.type === 'before-detach' && planner?.isAttached === true) {
-      Widget.detach(planner);
-    }
-  }
-}
-
 /** Model and view of planners, bound to one page. */
 export interface IPlanWidgets {
   readonly PlanModel: typeof PlanModel;
@@ -67,10 +33,11 @@ export interface IPlanWidgets {
 
 /** Returns model and view that speak through `trans`. */
 export function planWidgets(trans: TranslationBundle): IPlanWidgets {
-  class PagePlanView extends PlanView {
-    protected override get trans(): TranslationBundle {
-      return trans;
+  class PlanView extends HostView {
+    protected override async create(): Promise<Widget> {
+      const { plannerOf } = await import('../views/planner/show');
+      return plannerOf(this.model.get('plan'), trans);
     }
   }
-  return { PlanModel, PlanView: PagePlanView };
+  return { PlanModel, PlanView };
 }

@@ -60,9 +60,11 @@ export interface INamedPair extends IPair {
 export interface IMover {
   readonly category: string;
   readonly change: number;
-  /** A path in which `*` stands for numbers; "" for what lies in no layer. */
+  /** A path in which `*` stands for numbers; "" where no group of layers has most of it. */
   readonly where: string;
   readonly layers: number;
+  /** Whether this is what the category moved elsewhere than another mover says. */
+  readonly isRest: boolean;
 }
 
 /** A phase in both runs; undefined where it did not occur or was not timed. */

@@ -100,7 +100,8 @@ function moverOf(fields: Fields): IMover {
     category: fields.string('category'),
     change: fields.integer('change', ANY),
     where: fields.string('where'),
-    layers: fields.integer('layers', 0)
+    layers: fields.integer('layers', 0),
+    isRest: fields.value('rest') === true
   };
 }
 

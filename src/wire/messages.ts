@@ -47,11 +47,20 @@ export function readMessage(content: unknown): KernelMessage | undefined {
 
 /** Reads the trait that holds the report; undefined before the first. Throws `WireError`. */
 export function readReportTrait(trait: unknown): IReport | undefined {
-  const fields = Fields.of(trait, '');
-  if (!fields.has('json')) {
+  if (!Fields.of(trait, '').has('json')) {
     return undefined;
   }
-  return decodeReport(fields.value('json'), fields.list('buffers', asBuffer));
+  const { json, buffers } = readBuffers(trait);
+  return decodeReport(json, buffers);
+}
+
+/** Reads a payload with its buffers beside it. Throws `WireError`. */
+export function readBuffers(message: unknown): {
+  readonly json: unknown;
+  readonly buffers: readonly BinaryBuffer[];
+} {
+  const fields = Fields.of(message, '');
+  return { json: fields.value('json'), buffers: fields.list('buffers', asBuffer) };
 }
 
 /** Returns the message that asks for a finer timeline. */

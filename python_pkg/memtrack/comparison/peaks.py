@@ -34,16 +34,18 @@ class PeakPart:
 
 @dataclass(frozen=True, slots=True)
 class Mover:
-    """The bytes by which one category moved the peak, and the layers that most of it lies in.
+    """The bytes by which one category moved the peak in the layers that most of it lies in.
 
     `where` is a path of A or of B, in which `*` stands for the numbers of `layers` like layers; it is
-    "" where no group of layers has most of it.
+    "" where no group of layers has most of it. What the category moved elsewhere is a mover of its
+    own, the `rest`.
     """
 
     category: str
     change: int
     where: str
     layers: int
+    rest: bool = False
 
 
 def peak_parts(a: RunView, b: RunView, matches: LayerMatches) -> Sequence[PeakPart]:
@@ -66,7 +68,7 @@ def peak_parts(a: RunView, b: RunView, matches: LayerMatches) -> Sequence[PeakPa
 
 
 def movers(parts: Sequence[PeakPart], a: Tree, b: Tree) -> Sequence[Mover]:
-    """Return the categories that moved the peak, the largest change first, and in which layers."""
+    """Return what moved the peak, the largest change first; the changes sum to the peak's."""
     by_category: dict[str, list[PeakPart]] = defaultdict(list)
     for part in parts:
         if part.change:
@@ -74,14 +76,16 @@ def movers(parts: Sequence[PeakPart], a: Tree, b: Tree) -> Sequence[Mover]:
     found = []
     for category, group in by_category.items():
         change = sum(part.change for part in group)
-        where, layers = _where(group, change, a, b)
-        if change:
-            found.append(Mover(category, change, where, layers))
-    return sorted(found, key=lambda one: (-abs(one.change), one.category))
+        named = _named(category, group, change, a, b)
+        found.append(named)
+        if named.where:
+            found.append(Mover(category, change - named.change, "", 0, rest=True))
+    moved = [one for one in found if one.change]
+    return sorted(moved, key=lambda one: (-abs(one.change), one.category, one.rest))
 
 
-def _where(parts: Sequence[PeakPart], change: int, a: Tree, b: Tree) -> tuple[str, int]:
-    """Return the deepest group of like layers with most of a change, and how many they are."""
+def _named(category: str, parts: Sequence[PeakPart], change: int, a: Tree, b: Tree) -> Mover:
+    """Return the deepest group of like layers with most of a category's change, else all of it."""
     inside: dict[str, int] = defaultdict(int)
     members: dict[str, set[str]] = defaultdict(set)
     for part in parts:
@@ -94,11 +98,12 @@ def _where(parts: Sequence[PeakPart], change: int, a: Tree, b: Tree) -> tuple[st
             row = tree.parent[row]
     enough = [one for one, size in inside.items() if size * change > 0 and _most(size, change)]
     if not enough:
-        return "", 0
+        return Mover(category, change, "", 0)
     # A path with the number itself says more than one with a star that stands for it alone.
     deepest = max(enough, key=lambda one: (one.count("."), abs(inside[one])))
     names = members[deepest]
-    return (min(names), 1) if len(names) == 1 else (deepest, len(names))
+    where = min(names) if len(names) == 1 else deepest
+    return Mover(category, inside[deepest], where, len(names))
 
 
 def _most(size: int, change: int) -> bool:

@@ -3,7 +3,7 @@
     {"schema": "memtrack.comparison/1", "a": side, "b": side,     before and after
      "sentence": Text, "details": [Text],
      "peak": {"before", "after"},
-     "movers": [{"category", "change", "where": str, "layers": int}],
+     "movers": [{"category", "change", "where": str, "layers": int, "rest": bool}],
      "categories": [{"id", "before", "after"}], "ledger": [{"id", "before", "after"}],
      "phases": [{"id", "before", "after", "before_ns", "after_ns"}],    null where it did not occur
      "parts": {"row": column, "category": strings, "before", "after": column},
@@ -69,7 +69,13 @@ def encode_comparison(
         "details": [in_every_language(one) for one in diff.details],
         "peak": {"before": a.peak.bytes, "after": b.peak.bytes},
         "movers": [
-            {"category": m.category, "change": m.change, "where": m.where, "layers": m.layers}
+            {
+                "category": m.category,
+                "change": m.change,
+                "where": m.where,
+                "layers": m.layers,
+                "rest": m.rest,
+            }
             for m in found.movers
         ],
         "categories": _pairs(found.categories),

@@ -60,6 +60,8 @@ def _named(movers: Sequence[Mover]) -> Sequence[Mover]:
 
 def _moved(mover: Mover) -> Text:
     category, change = part_name(mover.category), format_change(mover.change)
+    if mover.rest:
+        return text("{category} elsewhere {change}", category=category, change=change)
     if not mover.where:
         return text("{category} {change}", category=category, change=change)
     if mover.layers == 1:

@@ -1,0 +1,115 @@
+// The two runs side by side: both peaks as bars on one scale, and what they are made of.
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { formatBytes, formatChange, formatDuration, formatPercent } from '../../base/bytes';
+import type { IComparison, INamedPair, ISide } from '../../wire/comparison';
+import { element } from '../dom';
+import { categoryName, phaseName } from '../names';
+import { cssName, paint } from '../swatch';
+import { sideName } from './words';
+
+/** Returns both runs: name, facts, and the peak as a bar by category, to one scale. */
+export function sidesOf(comparison: IComparison, trans: TranslationBundle): HTMLElement {
+  const { a, b, peak } = comparison;
+  const top = Math.max(peak.before, peak.after, 1);
+  return element(
+    'div',
+    { class: 'memtrack-Comparison-sides' },
+    sideOf(a, trans.__('before'), comparison, 'before', top, trans),
+    sideOf(b, trans.__('after'), comparison, 'after', top, trans)
+  );
+}
+
+function sideOf(
+  side: ISide,
+  role: string,
+  { categories, peak }: IComparison,
+  which: 'before' | 'after',
+  top: number,
+  trans: TranslationBundle
+): HTMLElement {
+  const bar = element('div', { class: 'memtrack-Comparison-bar' });
+  bar.style.width = `${(100 * peak[which]) / top}%`;
+  const parts = categories.filter(part => part[which] > 0);
+  bar.append(...parts.map(part => segment(part, which, peak[which], trans)));
+  const spoken = parts.map(part => `${categoryName(part.id, trans)} ${formatBytes(part[which])}`);
+  return element(
+    'div',
+    { class: 'memtrack-Comparison-side' },
+    element('span', { class: 'memtrack-Comparison-role' }, role),
+    element(
+      'span',
+      { class: 'memtrack-Comparison-name', dir: 'auto' },
+      sideName(side, trans),
+      ...evidenceMark(side, trans)
+    ),
+    element('span', { class: 'memtrack-Comparison-facts' }, factsOf(side, trans)),
+    element(
+      'div',
+      {
+        class: 'memtrack-Comparison-track',
+        role: 'img',
+        'aria-label': trans.__('%1 in all: %2', formatBytes(peak[which]), spoken.join(', '))
+      },
+      bar
+    ),
+    element(
+      'span',
+      { class: 'memtrack-Comparison-figure', title: `${peak[which]} B` },
+      formatBytes(peak[which])
+    )
+  );
+}
+
+function segment(
+  part: INamedPair,
+  which: 'before' | 'after',
+  whole: number,
+  trans: TranslationBundle
+): HTMLElement {
+  const bytes = part[which];
+  const node = element('span', {
+    class: `memtrack-Comparison-part memtrack-mod-${cssName(part.id)}`,
+    title: `${categoryName(part.id, trans)}: ${formatBytes(bytes)} (${formatPercent(bytes, whole)})`
+  });
+  node.style.flexGrow = String(bytes);
+  return paint(node, part.id);
+}
+
+/** What is not measured says so beside the name. */
+function evidenceMark({ evidence }: ISide, trans: TranslationBundle): readonly HTMLElement[] {
+  const words: Readonly<Record<string, string>> = {
+    predicted: trans.__('predicted'),
+    opened: trans.__('opened')
+  };
+  const word = words[evidence];
+  return word === undefined
+    ? []
+    : [element('span', { class: `memtrack-Badge memtrack-mod-${evidence}` }, word)];
+}
+
+function factsOf(side: ISide, trans: TranslationBundle): string {
+  return [
+    side.device,
+    side.steps > 0 ? trans._n('%1 step', '%1 steps', side.steps) : '',
+    side.stepNs === undefined ? '' : trans.__('%1 a step', formatDuration(side.stepNs)),
+    side.phase === ''
+      ? ''
+      : side.layer === ''
+        ? trans.__('peak in %1', phaseName(side.phase, trans))
+        : trans.__('peak in %1 of %2', phaseName(side.phase, trans), side.layer),
+    side.reserved === undefined ? '' : trans.__('%1 reserved', formatBytes(side.reserved))
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** Returns a change as text with the class that tells more from less. */
+export function changeCell(change: number): HTMLElement {
+  const kind = change > 0 ? ' memtrack-mod-more' : change < 0 ? ' memtrack-mod-less' : '';
+  return element(
+    'td',
+    { class: `memtrack-mod-number${kind}`, title: `${change} B` },
+    formatChange(change)
+  );
+}
