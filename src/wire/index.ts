@@ -16,8 +16,14 @@ export * from './codes';
 export { SCHEMA, decodeReport, decodeTimeline } from './decode';
 export type { WireErrorKind } from './errors';
 export { WireError } from './errors';
-export type { ITick, KernelMessage } from './messages';
-export { readMessage, readReportTrait, seenMessage, windowRequest } from './messages';
+export type { IAdviceAnswer, ITick, KernelMessage } from './messages';
+export {
+  adviceRequest,
+  readMessage,
+  readReportTrait,
+  seenMessage,
+  windowRequest
+} from './messages';
 export type { INotebookReport } from './notebook';
 export { MIME_TYPE } from './mimetype';
 export { modelIdOf, unpackNotebook } from './notebook';

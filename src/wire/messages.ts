@@ -1,10 +1,13 @@
 // Messages between a kernel and a live report, as src/widgets/ sends and gets them. The Python side
 // is python_pkg/memtrack/widgets/.
+import type { IAdvice } from './advice';
 import type { BinaryBuffer } from './columns';
 import { decodeReport } from './decode';
+import { decodeAdvice } from './decodeadvice';
+import { decodeText } from './decodeanswers';
 import { malformed } from './errors';
 import { Fields, asNumber } from './fields';
-import type { IReport } from './report';
+import type { IReport, Text } from './report';
 
 /** What a kernel tells a few times a second while it records. Bytes and nanoseconds. */
 export interface ITick {
@@ -23,10 +26,17 @@ export interface ITick {
   readonly curve: readonly number[];
 }
 
+/** What a kernel says when it is asked for advice: the advice, or why there is none. */
+export interface IAdviceAnswer {
+  readonly advice: IAdvice | undefined;
+  readonly problem: Text | undefined;
+}
+
 /** A message of the kernel; undefined kinds are of a later version. */
 export type KernelMessage =
   | { readonly type: 'tick'; readonly tick: ITick }
-  | { readonly type: 'window'; readonly request: number; readonly timeline: unknown };
+  | { readonly type: 'window'; readonly request: number; readonly timeline: unknown }
+  | { readonly type: 'advice'; readonly request: number; readonly answer: IAdviceAnswer };
 
 /** Reads a message; undefined for one of a kind that is not known. Throws `WireError`. */
 export function readMessage(content: unknown): KernelMessage | undefined {
@@ -39,6 +49,17 @@ export function readMessage(content: unknown): KernelMessage | undefined {
         type: 'window',
         request: fields.integer('request', 0),
         timeline: fields.value('json')
+      };
+    case 'advice':
+      return {
+        type: 'advice',
+        request: fields.integer('request', 0),
+        answer: {
+          advice: fields.has('json') ? decodeAdvice(fields.fields('json')) : undefined,
+          problem: fields.has('problem')
+            ? decodeText(fields.value('problem'), 'problem')
+            : undefined
+        }
       };
     default:
       return undefined;
@@ -71,6 +92,11 @@ export function windowRequest(
   buckets: number
 ): Readonly<Record<string, string | number>> {
   return { type: 'window', request, view, start: window.start, end: window.end, buckets };
+}
+
+/** Returns the message that asks for advice on the recording shown. */
+export function adviceRequest(request: number): Readonly<Record<string, string | number>> {
+  return { type: 'advice', request };
 }
 
 /** Returns the message that says that a tick was drawn. */

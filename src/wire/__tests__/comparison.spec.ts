@@ -32,9 +32,10 @@ describe('a comparison from Python', () => {
     expect(peak.after - peak.before).toBe(4 * 201 * MIB);
     expect(movers[0]).toEqual({
       category: 'optimizer_state',
-      change: 2 * 201 * MIB,
+      change: 2 * 200 * MIB,
       where: 'gpt.head',
-      layers: 1
+      layers: 1,
+      isRest: false
     });
     expect(phases.map(({ id }) => id)).toEqual(['forward', 'backward', 'optimizer', 'other']);
     expect(settings[0]).toEqual({ name: 'torch', before: '2.12.1', after: '2.13.0' });
