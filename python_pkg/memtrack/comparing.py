@@ -28,7 +28,7 @@ from memtrack.runs.surroundings import origin_of
 __all__ = ["BASELINE", "LAST", "Diff", "HistoryRuns", "Side", "compare", "history", "opened"]
 
 Folder = str | os.PathLike[str] | None
-_FILES = (".memtrack", ".pickle", ".pkl", ".gz", ".xz")
+_FILES = (".memtrack", ".ranks", ".pickle", ".pkl", ".gz", ".xz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def side_of(subject: Any, folder: Folder = None) -> Side:
         )
     if isinstance(subject, int) or not names_a_file(subject):
         return _of_run(str(subject), folder)
-    return Side(view_of(open_recording(subject).data), name=os.path.basename(subject))
+    return Side(view_of(recording_in(subject).data), name=os.path.basename(subject))
 
 
 def before_of(subject: Any, after: Side, folder: Folder = None) -> Side:
@@ -130,6 +130,25 @@ def before_of(subject: Any, after: Side, folder: Folder = None) -> Side:
                 text("Record another run, or name the one to compare it with."),
             )
         return _side(kept, kept.run(BASELINE))
+
+
+def recording_in(path: str | os.PathLike[str]) -> Recording:
+    """Return the recording in a file; UsageError for a folder, which has one of each rank."""
+    found: Any = open_recording(path)
+    if isinstance(found, Recording):
+        return found
+    raise UsageError(
+        text("{path} has recordings of several ranks.", path=path),
+        text("Name the file of one of them."),
+    )
+
+
+def recording_of(subject: str, folder: Folder = None) -> Recording:
+    """Return the whole recording of a file, or of a run of the history where it is still kept."""
+    if names_a_file(subject):
+        return recording_in(subject)
+    with opened(folder) as kept:
+        return Recording(kept.data(kept.run(subject)))
 
 
 def names_a_file(subject: str | os.PathLike[str]) -> bool:
@@ -222,8 +241,7 @@ class HistoryRuns(RunList):
 
     def recording(self, which: int | str) -> Recording:
         """Return the whole recording of a run; UnavailableError where it is not kept any more."""
-        with opened(self.folder) as kept:
-            return Recording(kept.data(kept.run(which)))
+        return recording_of(str(which), self.folder)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         from memtrack.widgets.runs import with_history_view

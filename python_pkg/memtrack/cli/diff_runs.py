@@ -6,12 +6,10 @@ import argparse
 import json
 from typing import Any
 
-from memtrack.api import open as open_recording
 from memtrack.cli.history_runs import add_folder, columns
-from memtrack.comparing import BASELINE, LAST, compare, names_a_file, opened
+from memtrack.comparing import BASELINE, LAST, compare, recording_of
 from memtrack.errors import UsageError
 from memtrack.i18n import text
-from memtrack.recording import RecordingData
 from memtrack.reports.comparisonforms import render_comparison
 from memtrack.reports.steps import render_steps, steps_of
 
@@ -46,16 +44,9 @@ def run(options: argparse.Namespace, language: str) -> int:
 def _steps(options: argparse.Namespace, language: str) -> int:
     if options.b != LAST:
         raise UsageError(text("--steps takes one run, not two."))
-    found = steps_of(_recording(options.a or LAST, options.folder), language)
+    found = steps_of(recording_of(options.a or LAST, options.folder).data, language)
     if options.json:
         print(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
     else:
         print(render_steps(found, language, columns()))
     return 0
-
-
-def _recording(subject: str, folder: str | None) -> RecordingData:
-    if names_a_file(subject):
-        return open_recording(subject).data
-    with opened(folder) as kept:
-        return kept.data(kept.run(subject))

@@ -18,9 +18,9 @@ _MOMENT = text(
 )
 _RUN = text(
     "A, B and RUN are a run's number or name, last or baseline; A and B also a file,\n"
-    "a recording or a prediction. WORD is name, baseline, tag, note, pin, unpin,\n"
-    "delete, restore. `history deleted` lists what can be restored; `history off`\n"
-    "keeps no runs, `history on` does again."
+    "a recording or a prediction. WORD is open, name, baseline, tag, note, pin,\n"
+    "unpin, delete, restore. `history deleted` lists what can be restored;\n"
+    "`history off` keeps no runs, `history on` does again."
 )
 _WIDEST_LEFT = 30
 _EXPLAINED = (

@@ -17,6 +17,7 @@ from memtrack.comparing import (
     folder_here,
     names_a_file,
     opened,
+    recording_of,
     side_of,
 )
 from memtrack.comparing import history as runs_in
@@ -34,6 +35,7 @@ from memtrack.units import format_bytes
 SAVE_OPTIONS = ("--baseline",)
 DIFF_OPTIONS = ("--steps",)
 ACTIONS: Mapping[str, str] = {
+    "open": "RUN",
     "name": "RUN NAME",
     "baseline": "RUN",
     "tag": "RUN [TAG …]",
@@ -43,9 +45,10 @@ ACTIONS: Mapping[str, str] = {
     "delete": "RUN …",
     "restore": "RUN …",
 }
-"""Words after `%memtrack history` that change a run, and what follows each."""
+"""Words after `%memtrack history` that open or change a run, and what follows each."""
 WORDS = (*ACTIONS, "deleted", "on", "off")
 _SEVERAL = ("delete", "restore")
+_WITH_WORDS = ("name", "tag", "note")
 
 
 class RunCommands:
@@ -86,8 +89,8 @@ class RunCommands:
         run = self._saved(recording.data, names[0] if names else "", bool(options))
         self._say(_saved_sentence(run))
 
-    def history(self, argument: str) -> HistoryRuns | None:
-        """List the runs, change one, or switch the keeping of runs on and off."""
+    def history(self, argument: str) -> HistoryRuns | Recording | None:
+        """List the runs, open or change one, or switch the keeping of runs on and off."""
         words = [unquote(word) for word in split_words(argument)]
         quoted = argument[:1] in "'\"" and bool(argument)
         first = words[0] if words and not quoted else ""
@@ -95,6 +98,10 @@ class RunCommands:
             keeping.turn(first == "on")
             self._say(_KEEPING if first == "on" else _NOT_KEEPING)
             return None
+        if first == "open":
+            (which,) = _exactly_one(first, words[1:])
+            found = recording_of(which, folder_here(self._shell))
+            return Recording(found.data, self._presentation())
         if first in ACTIONS:
             self._change(first, words[1:])
             return None
@@ -167,16 +174,16 @@ class RunCommands:
         if subject == LAST:
             subject = self._latest()
         if not isinstance(subject, Recording):
-            subject = _recording_of(subject, folder_here(self._shell))
+            subject = recording_of(subject, folder_here(self._shell))
         return steps_of(subject.data, self._presentation().language)
 
     def _change(self, action: str, words: Sequence[str]) -> None:
-        usage = f"%memtrack history {action} {ACTIONS[action]}"
-        needed = 2 if action in ("name", "note") else 1
-        if len(words) < needed:
-            raise UsageError(text("Something is missing: {usage}", usage=usage))
-        if action not in _SEVERAL and action not in ("tag", "note", "name") and len(words) > 1:
-            raise UsageError(text("'{word}' is one word too many.", word=words[1]))
+        if action in _WITH_WORDS:
+            _at_least(2 if action != "tag" else 1, action, words)
+        elif action in _SEVERAL:
+            _at_least(1, action, words)
+        else:
+            _exactly_one(action, words)
         with opened(folder_here(self._shell)) as kept:
             which = words if action in _SEVERAL else words[:1]
             runs = [kept.run(word, deleted=action == "restore") for word in which]
@@ -187,13 +194,17 @@ class RunCommands:
         say(self._shell, sentence, self._presentation().language)
 
 
-def _recording_of(subject: str, folder: Any) -> Recording:
-    from memtrack.api import open as open_recording
+def _exactly_one(action: str, words: Sequence[str]) -> Sequence[str]:
+    _at_least(1, action, words)
+    if len(words) > 1:
+        raise UsageError(text("'{word}' is one word too many.", word=words[1]))
+    return words
 
-    if names_a_file(subject):
-        return open_recording(subject)
-    with opened(folder) as kept:
-        return Recording(kept.data(kept.run(subject)))
+
+def _at_least(count: int, action: str, words: Sequence[str]) -> None:
+    if len(words) < count:
+        usage = f"%memtrack history {action} {ACTIONS[action]}"
+        raise UsageError(text("Something is missing: {usage}", usage=usage))
 
 
 def _changed(kept: History, action: str, run: Run, words: Sequence[str]) -> Text:

@@ -153,6 +153,19 @@ def test_check_against_a_limit_needs_no_baseline(capsys, tmp_path):
     assert told["failed"] == ["increase", "max_peak"]
 
 
+def test_a_folder_of_ranks_is_told_from_a_run(capsys, tmp_path):
+    from memtrack.rankfacts import RankFacts
+    from memtrack.recording.ranks import with_rank
+
+    ranks = tmp_path / "train.ranks"
+    ranks.mkdir()
+    for rank in range(2):
+        save_recording(with_rank(recording("a" * 32), RankFacts(rank, 2)), ranks / f"rank{rank}")
+    code, out, err = run(capsys, "diff", "first", ranks)
+    assert (code, out) == (2, "")
+    assert err == f"{ranks} has recordings of several ranks. Name the file of one of them.\n"
+
+
 @pytest.mark.parametrize("state", ["interrupted", "failed", "recording"])
 def test_what_did_not_end_cannot_be_judged(capsys, tmp_path, state):
     path = saved(tmp_path, "f", KIB, state=state)

@@ -147,6 +147,8 @@ def test_history_lists_finds_and_changes(kept):
     kept.run("listed = %memtrack history deleted")
     assert [run.id for run in kept.shell.user_ns["listed"]] == [2]
     assert told(kept, "%memtrack history restore 2") == "Run 2 is back."
+    kept.run("again = %memtrack history open base")
+    assert kept.shell.user_ns["again"].data.facts.label == "net"
     assert told(kept, "%memtrack history unpin 1") == "Run 1 is not pinned any more."
 
 
