@@ -133,6 +133,12 @@ def check_installed(wheel: Path) -> list[str]:
     where = run([python, "-c", "import memtrack; print(memtrack.__file__)"]).strip()
     if not where.startswith(str(folder)):
         problems.append(f"the installed memtrack was imported from {where}")
+    # The interactive page finds the front end where the wheel has put it, pytest its plugin.
+    recording = ROOT / "python_pkg" / "tests" / "fixtures" / "report" / "recording.memtrack"
+    run([python, "-m", "memtrack", "export", "--force", str(recording), str(OUTPUT / "page.html")])
+    found = run([python, "-m", "pytest", "--markers"], environment)
+    if "@pytest.mark.memtrack(" not in found:
+        problems.append("pytest does not find the plugin of the installed wheel")
     return problems
 
 
