@@ -3,7 +3,7 @@
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 
-import type { IReport, ITick, ITimeline } from '../wire';
+import type { IAdviceAnswer, IReport, ITick, ITimeline } from '../wire';
 import type { IWindow } from './window';
 
 /** A live report. `closed` comes once, when its kernel or its widget is gone. */
@@ -22,6 +22,11 @@ export interface ILiveReport {
    * when a later request overtook it or the kernel is gone; a busy kernel may take its time.
    */
   requestWindow(view: number, window: IWindow, buckets: number): Promise<ITimeline | undefined>;
+  /**
+   * Ask what would help in the recording so far. Undefined when the kernel is gone; a busy kernel may
+   * take its time.
+   */
+  requestAdvice(): Promise<IAdviceAnswer | undefined>;
   /** Tell that a tick was drawn, so that the next one may come. */
   seen(tick: number): void;
 }

@@ -5,8 +5,15 @@ import { Signal } from '@lumino/signaling';
 
 import type { ILiveReport } from '../model/live';
 import type { IWindow } from '../model/window';
-import type { BinaryBuffer, IReport, ITick, ITimeline } from '../wire';
-import { decodeTimeline, readMessage, readReportTrait, seenMessage, windowRequest } from '../wire';
+import type { BinaryBuffer, IAdviceAnswer, IReport, ITick, ITimeline } from '../wire';
+import {
+  adviceRequest,
+  decodeTimeline,
+  readMessage,
+  readReportTrait,
+  seenMessage,
+  windowRequest
+} from '../wire';
 
 /** Sends one message to the kernel. */
 export type Send = (content: Readonly<Record<string, string | number>>) => void;
@@ -29,6 +36,10 @@ export class ReportChannel implements ILiveReport {
   private _tick: ITick | undefined;
   private _isClosed = false;
   private _pending: IPending | undefined;
+  // One question at a time: who asks while it is open gets the same answer.
+  private _asked:
+    { readonly answer: Promise<IAdviceAnswer | undefined>; readonly request: number } | undefined;
+  private _answerAdvice: ((answer: IAdviceAnswer | undefined) => void) | undefined;
   private _requests = 0;
   private _seen = -1;
 
@@ -73,6 +84,21 @@ export class ReportChannel implements ILiveReport {
     });
   }
 
+  requestAdvice(): Promise<IAdviceAnswer | undefined> {
+    if (this._isClosed) {
+      return Promise.resolve(undefined);
+    }
+    if (this._asked === undefined) {
+      const request = ++this._requests;
+      const answer = new Promise<IAdviceAnswer | undefined>(resolve => {
+        this._answerAdvice = resolve;
+      });
+      this._asked = { request, answer };
+      this._send(adviceRequest(request));
+    }
+    return this._asked.answer;
+  }
+
   seen(tick: number): void {
     const isFirst = this._seen < 0;
     if (!this._isClosed && (isFirst || tick - this._seen >= TICKS_AN_ANSWER)) {
@@ -98,6 +124,8 @@ export class ReportChannel implements ILiveReport {
       this._ticked.emit(message.tick);
     } else if (message?.type === 'window' && message.request === this._pending?.request) {
       this._settle(decodeTimeline(message.timeline, buffers, this._report?.layers.length ?? 0));
+    } else if (message?.type === 'advice' && message.request === this._asked?.request) {
+      this._settleAdvice(message.answer);
     }
   }
 
@@ -106,8 +134,16 @@ export class ReportChannel implements ILiveReport {
     if (!this._isClosed) {
       this._isClosed = true;
       this._settle(undefined);
+      this._settleAdvice(undefined);
       this._closed.emit();
     }
+  }
+
+  private _settleAdvice(answer: IAdviceAnswer | undefined): void {
+    const resolve = this._answerAdvice;
+    this._asked = undefined;
+    this._answerAdvice = undefined;
+    resolve?.(answer);
   }
 
   private _settle(timeline: ITimeline | undefined): void {

@@ -18,6 +18,7 @@ from memtrack._frontend import MODULE_NAME, MODULE_VERSION
 from memtrack.recording import RecordingData
 from memtrack.reports import Report
 from memtrack.reports.payload import encode_report
+from memtrack.widgets.advice import answer_advice
 from memtrack.widgets.window import answer_window
 
 KEPT_RECORDINGS = 8
@@ -74,15 +75,22 @@ class ReportModel(DOMWidget):  # type: ignore[misc] # ipywidgets has no types
 
     def _received(self, _: Any, content: Any, __: Any) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
-        if kind in ("seen", "window") and self.on_seen is not None:
+        if kind in ("seen", "window", "advice") and self.on_seen is not None:
             self.on_seen()
         data = self._data
         if kind == "window" and data is not None:
             answer = answer_window(data, content)
             if answer is not None:
-                message, buffers = answer
-                with self._sending:
-                    self.send(message, buffers)
+                self._answer(*answer)
+        elif kind == "advice":
+            advice = answer_advice(data, content)
+            if advice is not None:
+                self._answer(advice, [])
+
+    def _answer(self, message: dict[str, Any], buffers: list[bytes]) -> None:
+        with self._sending:
+            if self.comm is not None:
+                self.send(message, buffers)
 
 
 def receive_where_sent(comm: Any) -> None:

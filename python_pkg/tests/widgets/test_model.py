@@ -1,13 +1,18 @@
 """The widget model: what it sends, what it answers, what it keeps."""
 
 import gc
+import json
 import threading
 
 import numpy as np
 import pytest
 
 from memtrack import _frontend
+from memtrack.recording import RecordingBuilder
+from memtrack.recording.data import Facts
+from memtrack.remedies import advise
 from memtrack.reports import build_report, window_report
+from memtrack.reports.advicepayload import encode_advice
 from memtrack.reports.payload import encode_report, encode_timeline
 from memtrack.widgets.model import KEPT_RECORDINGS, ReportModel, forget_recordings
 
@@ -154,3 +159,36 @@ def test_widget_holds_no_tensor(model, data):
         assert not isinstance(one, torch.Tensor)
         queue += gc.get_referents(one)
         assert len(seen) < 100_000
+
+
+def test_advice_is_given_on_what_is_shown(model, data, receive):
+    model.show(data, build_report(data))
+    receive({"type": "advice", "request": 3})
+    ((message, buffers),) = sent(model, "advice")
+    assert message == {"type": "advice", "request": 3, "json": encode_advice(advise(data))}
+    assert buffers == []
+    json.dumps(message)
+
+
+def test_advice_that_cannot_be_given_says_why(model, data, receive, monkeypatch):
+    receive({"type": "advice", "request": 1})
+    model.show(data, build_report(data))
+    model._data = RecordingBuilder().build(Facts())
+    receive({"type": "advice", "request": 2})
+    monkeypatch.setattr("memtrack.widgets.advice.advice_of", lambda _: 1 / 0)
+    receive({"type": "advice", "request": 3})
+    receive({"type": "advice", "request": "4"})
+    problems = [message["problem"] for message, _ in sent(model, "advice")]
+    assert [one["en"].split(".")[0].split(":")[0] for one in problems] == [
+        "This kernel no longer holds the recording",
+        "This recording saw no memory, so there is nothing to save",
+        "memtrack could not weigh remedies (ZeroDivisionError",
+    ]
+    assert all(one["zh_CN"] != one["en"] for one in problems)
+
+
+def test_who_asks_for_advice_looks(model, receive):
+    seen = []
+    model.on_seen = lambda: seen.append(1)
+    receive({"type": "advice", "request": 1})
+    assert seen == [1]

@@ -2,7 +2,7 @@
 import { Signal } from '@lumino/signaling';
 
 import type { ILiveReport } from '../../model/live';
-import type { IReport, ITick } from '../../wire';
+import type { IAdviceAnswer, IReport, ITick } from '../../wire';
 
 /** Remembers which ticks were said to be seen. */
 export class FakeLive implements ILiveReport {
@@ -22,6 +22,15 @@ export class FakeLive implements ILiveReport {
 
   requestWindow(): Promise<undefined> {
     return Promise.resolve(undefined);
+  }
+
+  /** What the kernel says when it is asked for advice. */
+  adviceAnswer: IAdviceAnswer | undefined;
+  adviceRequests = 0;
+
+  requestAdvice(): Promise<IAdviceAnswer | undefined> {
+    this.adviceRequests++;
+    return Promise.resolve(this.adviceAnswer);
   }
 
   seen(tick: number): void {

@@ -4,16 +4,22 @@ import { Widget } from '@lumino/widgets';
 
 import type { AdviceOrder } from '../../model/advice';
 import { ADVICE_ORDERS, groupsOf } from '../../model/advice';
-import type { IAdvice, IReport, IView, Text } from '../../wire';
+import type { IAdvice, IAdviceAnswer, IReport, IView, Text } from '../../wire';
 import { textIn } from '../../wire';
 import { Copying } from '../diagnosis/copying';
-import { element } from '../dom';
+import { button, element } from '../dom';
 import { Folds } from '../folds';
 import { remedyTable } from './table';
 import { reasonsSection, titlesOf, togetherSection } from './together';
 import { evidenceSentence, fitsAsItIs, headlineOf } from './words';
 
-/** Shows the advice of a report. */
+/** Asks the kernel for advice; undefined once it is gone. */
+export type RequestAdvice = () => Promise<IAdviceAnswer | undefined>;
+
+/** What the reader waits for, or why there is nothing to wait for. */
+type Asking = 'nothing' | 'asked' | 'gone' | Text;
+
+/** Shows the advice of a report; of a report without any it asks the kernel that is live. */
 export class AdviceView extends Widget {
   private readonly _trans: TranslationBundle;
   private readonly _say: (text: Text) => string;
@@ -21,6 +27,10 @@ export class AdviceView extends Widget {
   private _copying: Copying;
   private _folds = new Folds();
   private _advice: IAdvice | undefined;
+  private _report: IReport | undefined;
+  private _advised: IReport | undefined;
+  private _request: RequestAdvice | undefined;
+  private _asking: Asking = 'nothing';
 
   constructor({ trans, language }: AdviceView.IOptions) {
     super();
@@ -40,13 +50,61 @@ export class AdviceView extends Widget {
     this._order.addEventListener('change', () => this._draw());
   }
 
-  /** Show the advice of `report`; the same again leaves alone what is unfolded. */
-  setView(_: IView, { advice }: IReport): void {
+  /** Who is asked where the report has no advice. */
+  set request(request: RequestAdvice | undefined) {
+    this._request = request;
+    if (this._report !== undefined) {
+      this.setView(undefined, this._report);
+    }
+  }
+
+  /**
+   * Show the advice of `report`; the same again leaves alone what is unfolded. A finished recording is
+   * asked for at once, one that goes on when the reader wants it.
+   */
+  setView(_: IView | undefined, report: IReport): void {
+    const isNew = report !== this._report;
+    this._report = report;
+    if (report.advice !== undefined) {
+      this._show(report.advice, report);
+    } else if (report.state !== 'recording' && this._advised !== report) {
+      this._ask();
+    } else if (isNew) {
+      this._draw();
+    }
+  }
+
+  private _show(advice: IAdvice, report: IReport): void {
     if (advice !== this._advice) {
       this._advice = advice;
       this._folds = new Folds();
+      this._advised = report;
       this._draw();
     }
+  }
+
+  private _ask(): void {
+    const [request, report] = [this._request, this._report];
+    if (request === undefined || report === undefined || this._asking === 'asked') {
+      return;
+    }
+    this._asking = 'asked';
+    this._advised = report;
+    this._draw();
+    void request().then(answer => {
+      if (this.isDisposed) {
+        return;
+      }
+      this._asking = answer === undefined ? 'gone' : (answer.problem ?? 'nothing');
+      if (answer?.advice === undefined) {
+        this._draw();
+      } else {
+        this._show(answer.advice, report);
+      }
+      if (this._report !== report && this._report !== undefined) {
+        this.setView(undefined, this._report);
+      }
+    });
   }
 
   override dispose(): void {
@@ -57,7 +115,7 @@ export class AdviceView extends Widget {
   private _draw(): void {
     const advice = this._advice;
     if (advice === undefined) {
-      this.node.replaceChildren();
+      this.node.replaceChildren(this._waiting());
       return;
     }
     const [trans, say] = [this._trans, this._say];
@@ -74,7 +132,9 @@ export class AdviceView extends Widget {
       reasonsSection(trans.__('Cannot be told from this run (%1)', unknown.length), unknown, say),
       reasonsSection(trans.__('Does not help here (%1)', refused.length), refused, say)
     ].filter(section => section !== undefined);
+    const isOld = this._advised !== this._report || this._asking !== 'nothing';
     this.node.replaceChildren(
+      ...(isOld ? [this._waiting()] : []),
       this._head(advice, helping.length),
       ...sections,
       this._copying.status
@@ -82,6 +142,43 @@ export class AdviceView extends Widget {
     if (hasFocus) {
       this._order.focus();
     }
+  }
+
+  /** What stands in the place of advice, or above one that is of an earlier moment. */
+  private _waiting(): HTMLElement {
+    const trans = this._trans;
+    if (this._asking === 'asked') {
+      return this._line(trans.__('Weighing remedies… A busy kernel answers after its cell.'));
+    }
+    if (this._asking === 'gone') {
+      return this._line(trans.__('The kernel is gone, and nobody else has the recording.'));
+    }
+    if (this._asking !== 'nothing') {
+      return this._line(this._say(this._asking), this._button());
+    }
+    return this._line(
+      this._advice === undefined
+        ? trans.__('The recording goes on. Remedies can be weighed on what was recorded so far.')
+        : trans.__('This advice is on an earlier moment of the recording.'),
+      this._button()
+    );
+  }
+
+  private _button(): HTMLElement {
+    return button(
+      { class: 'memtrack-Button' },
+      () => this._ask(),
+      this._trans.__('Weigh remedies')
+    );
+  }
+
+  private _line(sentence: string, ...more: readonly HTMLElement[]): HTMLElement {
+    return element(
+      'div',
+      { class: 'memtrack-Advice-waiting', role: 'status' },
+      element('span', {}, sentence),
+      ...more
+    );
   }
 
   private _head(advice: IAdvice, count: number): HTMLElement {

@@ -104,6 +104,7 @@ export class ReportWidget extends Panel {
     this._live = live;
     this._tabs.requestWindow =
       live && ((view, window, buckets) => live.requestWindow(view, window, buckets));
+    this._tabs.requestAdvice = live && (() => live.requestAdvice());
     if (live !== undefined) {
       live.reportChanged.connect(this._onLiveReport, this);
       live.ticked.connect(this._task.request, this._task);

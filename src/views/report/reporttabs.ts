@@ -7,6 +7,7 @@ import { DEFAULT_COLUMNS } from '../../model/layers';
 import type { IPreferences, Preferences, TabId } from '../../model/preferences';
 import type { Selection } from '../../model/selection';
 import type { IReport, IView } from '../../wire';
+import type { RequestAdvice } from '../advice';
 import { AdviceView } from '../advice';
 import { element } from '../dom';
 import { LayerTable } from '../layers';
@@ -39,6 +40,7 @@ export class ReportTabs extends Tabs<TabId> {
   private _summary: SummaryView | undefined;
   private _shown: { readonly report: IReport; readonly viewIndex: number } | undefined;
   private _requestWindow: RequestWindow | undefined;
+  private _requestAdvice: RequestAdvice | undefined;
   private _isShown = true;
   private readonly _evidence: HTMLElement;
 
@@ -84,7 +86,7 @@ export class ReportTabs extends Tabs<TabId> {
     this._ledger?.setView(view, report);
     this._advice?.setView(view, report);
     this._summary?.setView(view);
-    this.absent = absentTabs(report, view);
+    this._setAbsent();
   }
 
   /** Choose a layer and show it in the table. */
@@ -99,6 +101,15 @@ export class ReportTabs extends Tabs<TabId> {
     if (this._timeline !== undefined) {
       this._timeline.requestWindow = request;
     }
+  }
+
+  /** Where advice comes from that the report does not have; undefined where no kernel ever was. */
+  set requestAdvice(request: RequestAdvice | undefined) {
+    this._requestAdvice = request;
+    if (this._advice !== undefined) {
+      this._advice.request = request;
+    }
+    this._setAbsent();
   }
 
   /** Whether anybody can see them. */
@@ -116,6 +127,13 @@ export class ReportTabs extends Tabs<TabId> {
     }
     if (this._timeline !== undefined && values.timelineAxis !== before.timelineAxis) {
       this._timeline.axis = values.timelineAxis;
+    }
+  }
+
+  private _setAbsent(): void {
+    if (this._shown !== undefined) {
+      const { report, viewIndex } = this._shown;
+      this.absent = absentTabs(report, at(report.views, viewIndex), this._requestAdvice);
     }
   }
 
@@ -171,6 +189,7 @@ export class ReportTabs extends Tabs<TabId> {
 
   private _makeAdvice(): AdviceView {
     this._advice = new AdviceView(this._options);
+    this._advice.request = this._requestAdvice;
     return this._shownIn(this._advice);
   }
 
@@ -191,11 +210,16 @@ export class ReportTabs extends Tabs<TabId> {
 }
 
 /** Tabs that would be empty. */
-function absentTabs(report: IReport, view: IView): readonly TabId[] {
+function absentTabs(
+  report: IReport,
+  view: IView,
+  requestAdvice: RequestAdvice | undefined
+): readonly TabId[] {
+  const hasAdvice = report.advice !== undefined || requestAdvice !== undefined;
   return [
     ...(report.layers.length === 0 && view.lines !== undefined ? (['layers'] as const) : []),
     ...(view.lines === undefined ? (['lines'] as const) : []),
-    ...(report.advice === undefined ? (['advice'] as const) : []),
+    ...(hasAdvice ? [] : (['advice'] as const)),
     ...(view.summary === undefined || view.summary.length === 0 ? (['summary'] as const) : [])
   ];
 }

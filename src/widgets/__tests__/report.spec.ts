@@ -135,6 +135,22 @@ describe('the widget of a live report', () => {
     expect(timeline?.points.length).toBe(model.channel.report?.views[0]?.timeline.points.length);
   });
 
+  it('brings the answer to who asks for advice, the same to whoever asks meanwhile', async () => {
+    const model = await make(fixture);
+    const first = model.channel.requestAdvice();
+    expect(model.channel.requestAdvice()).toBe(first);
+    expect(comm.customs).toEqual([{ type: 'advice', request: 1 }]);
+    await comm.say({ type: 'advice', request: 7, problem: { en: 'of another question' } });
+    await comm.say({ type: 'advice', request: 1, problem: { en: 'It saw no memory.' } });
+    await expect(first).resolves.toEqual({
+      advice: undefined,
+      problem: { en: 'It saw no memory.' }
+    });
+    const second = model.channel.requestAdvice();
+    comm.end();
+    await expect(second).resolves.toBeUndefined();
+  });
+
   it('leaves no question open when the kernel goes', async () => {
     const model = await make();
     const asked = model.channel.requestWindow(0, { start: 0, end: 5 }, 100);

@@ -2,6 +2,7 @@ import { Widget } from '@lumino/widgets';
 
 import { adviceOf } from '../../../wire/__tests__/advice';
 import { reportOf, trans, viewOf } from '../../__tests__/sample';
+import type { IAdviceAnswer } from '../../../wire';
 import { AdviceView } from '..';
 
 describe('the tab of advice', () => {
@@ -129,5 +130,78 @@ describe('the tab of advice', () => {
     remedies()[0]?.querySelector<HTMLElement>('.memtrack-Fold')?.click();
     view.setView(viewOf(2), report);
     expect(remedies()[0]?.nextElementSibling).toHaveProperty('hidden', false);
+  });
+});
+
+describe('the tab of advice of a live report', () => {
+  const running = reportOf({ state: 'recording' });
+  const ended = reportOf({ state: 'complete' });
+  let view: AdviceView;
+  let asked: number;
+  let answer: (answer: IAdviceAnswer | undefined) => Promise<void>;
+
+  beforeEach(() => {
+    asked = 0;
+    view = new AdviceView({ trans, language: 'en' });
+    view.request = () => {
+      asked++;
+      return new Promise(resolve => {
+        answer = async value => {
+          resolve(value);
+          await Promise.resolve();
+        };
+      });
+    };
+    Widget.attach(view, document.body);
+  });
+  afterEach(() => view.dispose());
+
+  const text = (): string | null | undefined =>
+    view.node.querySelector('.memtrack-Advice-waiting')?.textContent;
+  const press = (): void => view.node.querySelector<HTMLElement>('.memtrack-Button')?.click();
+  const advice = reportOf({ advice: adviceOf() }).advice;
+
+  it('asks at once for what has ended, and only once', async () => {
+    view.setView(viewOf(), ended);
+    view.setView(viewOf(), ended);
+    expect(asked).toBe(1);
+    expect(text()).toContain('Weighing remedies');
+    await answer({ advice, problem: undefined });
+    expect(text()).toBeUndefined();
+    expect(view.node.querySelector('[role=heading]')?.textContent).toContain('Peak 8.09 GiB');
+  });
+
+  it('waits for the reader while the recording goes on', async () => {
+    view.setView(viewOf(), running);
+    expect(asked).toBe(0);
+    expect(text()).toContain('The recording goes on.');
+    press();
+    expect(asked).toBe(1);
+    await answer({ advice, problem: undefined });
+    expect(text()).toBeUndefined();
+    view.setView(viewOf(), reportOf({ state: 'recording' }));
+    expect(text()).toContain('an earlier moment');
+    expect(view.node.querySelector('[role=heading]')).not.toBeNull();
+    view.setView(viewOf(), ended);
+    expect(asked).toBe(2);
+  });
+
+  it('asks again for what came while it waited', async () => {
+    view.setView(viewOf(), running);
+    press();
+    view.setView(viewOf(), ended);
+    expect(asked).toBe(1);
+    await answer({ advice, problem: undefined });
+    expect(asked).toBe(2);
+  });
+
+  it('says why there is none, and that it can be asked again', async () => {
+    view.setView(viewOf(), ended);
+    await answer({ advice: undefined, problem: { en: 'It saw no memory.' } });
+    expect(text()).toContain('It saw no memory.');
+    press();
+    expect(asked).toBe(2);
+    await answer(undefined);
+    expect(text()).toBe('The kernel is gone, and nobody else has the recording.');
   });
 });
