@@ -110,7 +110,11 @@ def _keep_outermost(made: Made) -> None:
 
 
 def autocast(dtype: torch.dtype, device: str = "cuda") -> Change:
-    """Run the forward of each step, and the loss after it, under autocast; backward and optimizer not."""
+    """Run the forward of each step, and the loss after it, under autocast; backward and optimizer not.
+
+    Programs often have a switch of their own, `autocast(enabled=use_amp)`: around the outermost modules
+    it is on. What a module turns off inside, for the sake of float32, stays off.
+    """
 
     def change(made: Made, step: Step) -> Step:
         def changed_step() -> Any:
@@ -122,11 +126,20 @@ def autocast(dtype: torch.dtype, device: str = "cuda") -> Change:
                 return backward(*args, **kwargs)
 
             handles = [
-                root.register_forward_pre_hook(lambda *_: casting.enter()) for root in made.roots
+                handle
+                for root in made.roots
+                for handle in (
+                    root.register_forward_pre_hook(casting.begin),
+                    root.register_forward_hook(casting.end, always_call=True),
+                )
             ]
             casting.enter()
+            switched = casting.switched(torch.autocast.__init__)
             try:
-                with replaced(torch.autograd, "backward", without):
+                with (
+                    replaced(torch.autograd, "backward", without),
+                    replaced(torch.autocast, "__init__", switched),
+                ):
                     return step()
             finally:
                 casting.leave()
@@ -144,6 +157,26 @@ class _Casting:
     def __init__(self, device: str, dtype: torch.dtype) -> None:
         self._device, self._dtype = device, dtype
         self._active: Any = None
+        self._inside = 0
+
+    def begin(self, *_: Any) -> None:
+        self._inside += 1
+        self.enter()
+
+    def end(self, *_: Any) -> None:
+        self._inside -= 1
+
+    def switched(self, init: Callable[..., None]) -> Callable[..., None]:
+        """Return an autocast's constructor that leaves none off outside of the modules."""
+
+        def made(
+            context: Any, device_type: str, dtype: Any = None, enabled: bool = True, **rest: Any
+        ) -> None:
+            if not enabled and not self._inside and device_type == self._device:
+                enabled, dtype = True, self._dtype
+            init(context, device_type, dtype, enabled, **rest)
+
+        return made
 
     def enter(self) -> None:
         if self._active is None:

@@ -7,7 +7,8 @@ One file a family of remedies. Each tells whether it applies and how the lives a
 change (`scene.Scene`); peaks come from the changed lives, so they move. No torch here.
 """
 
-from memtrack.remedies.advise import advise, savings_by_id
+from memtrack.remedies.advise import advise
 from memtrack.remedies.remedy import Advised, Base, Combination, Remedy
+from memtrack.remedies.savings import savings
 
-__all__ = ["Advised", "Base", "Combination", "Remedy", "advise", "savings_by_id"]
+__all__ = ["Advised", "Base", "Combination", "Remedy", "advise", "savings"]

@@ -40,7 +40,7 @@ def advise(
     if not 1 <= gpus <= MOST_GPUS:
         raise UsageError(text("The number of GPUs is between 1 and {most}.", most=MOST_GPUS))
     scene = scene_of(data)
-    base = Base(scene.peak, reserved_peak(scene), _context(scene))
+    base = base_of(scene)
     weighing = Weighing(scene, base, rerun)
     all_recipes = recipes(gpus)
     found: list[Remedy] = []
@@ -72,17 +72,9 @@ def ranked(found: Sequence[Remedy]) -> list[Remedy]:
     return sorted(found, key=lambda one: (not one.applies, one.peak is None, -one.gain, one.harm))
 
 
-def savings_by_id(advised: Advised) -> dict[str, int]:
-    """Return what each remedy saves in bytes, by the id that diagnoses use too; none that saves nothing.
-
-    A diagnosis's advice of Adafactor or SGD has the figure of Adafactor, that of loading in bfloat16
-    the one of 16-bit weights.
-    """
-    found = {one.id: one.gain for one in advised.remedies if one.applies and one.gain > 0}
-    for theirs, ours in (("leaner_optimizer", "adafactor"),):
-        if ours in found:
-            found[theirs] = found[ours]
-    return found
+def base_of(scene: Scene) -> Base:
+    """Return the run as it is."""
+    return Base(scene.peak, reserved_peak(scene), _context(scene))
 
 
 def _context(scene: Scene) -> int:

@@ -11,7 +11,7 @@ from memtrack.analysis import alive, allocated, by_category, layer_table, peak
 from memtrack.errors import UnavailableError, UsageError
 from memtrack.recording import Category, PhaseKind, RecordingBuilder
 from memtrack.recording.data import Facts
-from memtrack.remedies import advise, savings_by_id
+from memtrack.remedies import advise, savings
 from memtrack.remedies.base import LASTING, OLDER, Ground
 from memtrack.remedies.catalogue import recipes
 from memtrack.remedies.combine import Combiner
@@ -203,10 +203,19 @@ def test_wrong_figures_are_told_in_a_line(wrong):
         advise(recorded(), **wrong)
 
 
-def test_savings_by_id_has_the_ids_of_diagnoses():
-    known = savings_by_id(advise(recorded()))
-    assert {"checkpoint_layers", "accumulate_gradients", "leaner_optimizer"} <= set(known)
-    assert all(size > 0 for size in known.values())
+def test_savings_are_those_of_the_remedies_by_the_ids_of_diagnoses():
+    ids = ["checkpoint_layers", "accumulate_gradients", "leaner_optimizer", "raise_limit", "zero_1"]
+    found, data = advise(recorded()), recorded()
+    known = {one.id: one for one in found.remedies if one.applies and one.peak is not None}
+    saved = savings(data, ids)
+    assert set(saved) == set(ids[:3])
+    for ours, theirs in zip(
+        ids[:3], ("checkpoint_layers", "accumulate_gradients_4", "adafactor"), strict=True
+    ):
+        one = known[theirs]
+        sure = found.base.peak - (one.high if one.evidence == "estimated" else one.peak)
+        assert saved[ours] == sure > 0
+    assert savings(data, []) == {} == savings(data, ["raise_limit"])
 
 
 def test_a_hundred_thousand_events_are_weighed_in_seconds():

@@ -69,6 +69,40 @@ def test_autocast_is_left_for_backward_and_the_optimizer(monkeypatch):
     assert not torch.is_autocast_enabled("cpu")
 
 
+def test_a_switch_that_is_off_is_turned_on_around_the_model_alone():
+    seen = {}
+
+    class Upcasting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 8)
+
+        def forward(self, x):
+            seen["model"] = torch.is_autocast_enabled("cpu")
+            with torch.autocast("cpu", enabled=False):
+                seen["inside"] = torch.is_autocast_enabled("cpu")
+                return self.layer(x.float())
+
+    def build():
+        model = Upcasting()
+
+        def step():
+            with torch.autocast("cpu", enabled=False):
+                loss = model(torch.ones(2, 8)).sum()
+                seen["loss"] = torch.is_autocast_enabled("cpu")
+            loss.backward()
+            with torch.autocast("cpu", torch.bfloat16, False):
+                seen["afterwards"] = torch.is_autocast_enabled("cpu")
+
+        return step
+
+    before = torch.autocast.__init__
+    changes.varied(build, [changes.autocast(torch.bfloat16, "cpu")])()()
+    assert seen == {"model": True, "inside": False, "loss": True, "afterwards": True}
+    assert torch.autocast.__init__ is before
+    assert not torch.is_autocast_enabled("cpu")
+
+
 def test_an_evaluation_has_no_gradients():
     data = record(changes.varied(program(), [changes.forward_only]))
     from memtrack.recording import Category
