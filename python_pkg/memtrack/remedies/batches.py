@@ -8,7 +8,6 @@ from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
 from memtrack.remedies.base import LASTING, OLDER
-from memtrack.remedies.dtypes import is_partial_sum
 from memtrack.remedies.recipe import Bound, Change, Cost, Recipe
 from memtrack.remedies.scene import Scene
 from memtrack.remedies.words import NO_PHASES, entry, measured
@@ -41,7 +40,7 @@ def accumulated(parts: int) -> Change:
 
 def smaller_batch(scene: Scene, share: float, bound: Bound = Bound.LIKELY) -> Scene:
     """Return the scene with a `share` of the batch; the batch itself is held whole in MOST."""
-    growing = scene.grows_with_batch & ~_is_constant(scene) & ~is_partial_sum(scene)
+    growing = scene.grows_with_batch & ~_is_constant(scene)
     if bound is Bound.MOST:
         growing &= ~scene.of_category(Category.INPUT)
     return scene.resized(growing, share)
