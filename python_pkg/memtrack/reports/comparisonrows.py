@@ -54,8 +54,46 @@ def subtrees(parent: Sequence[int]) -> Array:
     return count
 
 
-def most_changed(found: Comparison, count: int) -> Sequence[int]:
-    """Return the rows of the `count` that changed most, and those around them, in order.
+def folded(found: Comparison) -> tuple[Array, Array]:
+    """Return how many alike siblings each row stands for, itself included, and which rows are folded.
+
+    Siblings that follow each other with the same class, fate and figures in their whole subtrees, such
+    as the blocks of a transformer, are one line to readers: the first of them.
+    """
+    signature = _signatures(found)
+    parent = [row.parent for row in found.rows]
+    size = subtrees(parent)
+    alike = np.ones(len(parent), dtype=np.int32)
+    hidden = np.zeros(len(parent), dtype=bool)
+    first: dict[int, int] = {}
+    for row, above in enumerate(parent):
+        before = first.get(above, -1)
+        if before >= 0 and above >= 0 and signature[row] == signature[before]:
+            alike[before] += 1
+            hidden[row : row + size[row]] = True
+        else:
+            first[above] = row
+    return alike, hidden
+
+
+def _signatures(found: Comparison) -> list[int]:
+    """Return a number for each row, equal where class, fate and figures of the subtrees are."""
+    figures = [found.columns[column][side] for column in _BYTES for side in (0, 1)]
+    own = zip(found.type, statuses(found).tolist(), *(one.tolist() for one in figures), strict=True)
+    made = list(own)
+    inside: list[list[int]] = [[] for _ in made]
+    numbers: dict[object, int] = {}
+    found_at = [0] * len(made)
+    for row in range(len(made) - 1, -1, -1):
+        found_at[row] = numbers.setdefault((made[row], tuple(inside[row])), len(numbers))
+        above = found.rows[row].parent
+        if above >= 0:
+            inside[above].append(found_at[row])
+    return found_at
+
+
+def most_changed(found: Comparison, count: int, hidden: Array | None = None) -> Sequence[int]:
+    """Return the rows of the `count` that changed most, and those around them, in order; none hidden.
 
     By the largest change of any bytes, the shallower first of equals; rows that were added, removed or
     found under another name come before those that are as they were.
@@ -69,14 +107,16 @@ def most_changed(found: Comparison, count: int) -> Sequence[int]:
     for index in order.tolist():
         if len(kept) >= count:
             break
+        if hidden is not None and hidden[index]:
+            continue
         while index >= 0 and index not in kept:
             kept.add(index)
             index = found.rows[index].parent
     return sorted(kept)
 
 
-def changed_rows(found: Comparison, count: int) -> Sequence[int]:
-    """Return at most about `count` rows in which anything changed, in order; none where all is as before."""
+def changed_rows(found: Comparison, count: int, hidden: Array) -> Sequence[int]:
+    """Return at most about `count` rows that changed, in order; none of those that are hidden."""
     status = statuses(found)
     moved = np.any([changes(found, column) != 0 for column in _BYTES], axis=0) | (status != 0)
-    return [index for index in most_changed(found, count) if moved[index]]
+    return [index for index in most_changed(found, count, hidden) if moved[index]]

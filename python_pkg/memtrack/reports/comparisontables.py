@@ -14,6 +14,7 @@ from memtrack.reports.comparisonrows import (
     STATUS,
     changed_rows,
     changes,
+    folded,
     statuses,
 )
 from memtrack.reports.words import PHASES, literal, part_name
@@ -77,14 +78,17 @@ def _categories(found: Comparison) -> AnswerTable:
 
 
 def _layers(found: Comparison, most: int) -> AnswerTable | None:
-    shown = changed_rows(found, most)
+    if not len(found.rows):
+        return None
+    alike, hidden = folded(found)
+    shown = changed_rows(found, most, hidden)
     if not shown:
         return None
     codes, at_peak = statuses(found), found.columns[AT_PEAK]
     saved = changes(found, "total_saved")
     rows = [
         [
-            literal(_indented(found, row)),
+            literal(_indented(found, row, int(alike[row]))),
             _STATUS_WORDS.get(int(codes[row]), literal("")),
             *_sizes(max(0, int(at_peak[0][row])), max(0, int(at_peak[1][row]))),
             literal(format_change(int(saved[row]))),
@@ -95,14 +99,19 @@ def _layers(found: Comparison, most: int) -> AnswerTable | None:
     title = text("Source lines, bytes at the peak") if lines else text("Layers, bytes at the peak")
     name = text("source line") if lines else text("layer")
     head = (name, literal(""), BEFORE, AFTER, CHANGE, text("saved"))
-    return AnswerTable(title, head, rows)
+    notes = [text("(N×): N alike layers in one line, figures for each")]
+    return AnswerTable(title, head, rows, notes if (alike[list(shown)] > 1).any() else ())
 
 
-def _indented(found: Comparison, row: int) -> str:
-    """Return the name of a layer below the name of what it is in."""
+def _indented(found: Comparison, row: int, alike: int) -> str:
+    """Return the name of a layer below the name of what it is in; of several alike the first and last."""
     one = found.rows[row]
     tree, own = (found.b.tree, one.b) if one.b >= 0 else (found.a.tree, one.a)
-    return "  " * one.depth + tree.name[own]
+    name = tree.name[own]
+    if alike > 1:
+        last = own + (alike - 1) * tree.subtree[own]
+        name = f"{name} … {tree.name[last]} ({alike}×)"
+    return "  " * one.depth + name
 
 
 def _phases(a: RunView, b: RunView) -> AnswerTable | None:

@@ -154,6 +154,33 @@ def test_names_cannot_write_html():
     assert "<head>" not in html and "&lt;head&gt;" in html
 
 
+def blocks(count, size, odd=-1):
+    """Return a recording of a model of alike blocks of two layers, of which one may be larger."""
+    script = Script()
+    script.device()
+    root = script.layer("model", type_="Model")
+    rows = []
+    for number in range(count):
+        block = script.layer(str(number), root, "Block")
+        wide = size * (2 if number == odd else 1)
+        rows += [(script.layer(name, block, "Linear"), wide) for name in ("up", "down")]
+    script.phase(PhaseKind.FORWARD)
+    for row, wide in rows:
+        script.alloc(wide, Category.ACTIVATION, layer=row)
+    return script.build()
+
+
+def test_alike_layers_are_one_line_and_an_odd_one_is_not():
+    text = str(Diff(compare(blocks(6, KIB), blocks(6, 3 * KIB))))
+    assert "0 … 5 (6×)" in text and "+4.00 KiB" in text
+    assert text.count("up ") == 1
+    text = str(Diff(compare(blocks(6, KIB), blocks(6, 3 * KIB, odd=2))))
+    assert "0 … 1 (2×)" in text and "3 … 5 (3×)" in text
+    assert text.count("up ") == 3
+    text = str(Diff(compare(blocks(6, KIB), blocks(4, KIB))))
+    assert "4 … 5 (2×)" in text and "removed" in text
+
+
 def test_the_same_run_says_that_nothing_changed():
     data = fixture.run(False)
     diff = Diff(compare(data, data))
