@@ -15,8 +15,8 @@ from memtrack.prediction.target import Target
 from memtrack.prediction.verdict import verdict_of
 from memtrack.recording import RecordingData
 
-_READ = (".item()", "bool()", ".tolist()", "float()", "int()")
-"""What asks for a value: one that is assumed decides no size."""
+_SIZED = ("nonzero", "masked_select", "index_put", "unique", "bincount")
+"""Operations whose results are as large as values say (`stage/shapes.py`): others assume only values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,6 @@ def doubts_of(blocks: PredictedBlocks, known: Outlook) -> Doubts:
     return Doubts(
         largest=blocks.uncertain,
         together=sum(blocks.unmodelled.values()),
-        sizes=any(not any(word in one.operation for word in _READ) for one in known.assumptions),
+        sizes=any(one.operation.rpartition(".")[2] in _SIZED for one in known.assumptions),
         foreign=known.target.named and not known.target.is_known,
     )
