@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
@@ -277,8 +277,8 @@ def open(  # noqa: A001 - users read memtrack.open
     if Path(path).expanduser().is_dir():
         from memtrack.ranks import open_ranks
 
-        ranks: Any = open_ranks(Path(path).expanduser(), presentation)
-        return ranks
+        # Its answers about one rank refuse in one line, so that who opens files needs no second type.
+        return cast(Recording, open_ranks(Path(path).expanduser(), presentation))
     data = open_recording(path)
     if data.facts.evidence == "predicted":
         from memtrack.predicting import opened
@@ -335,7 +335,18 @@ def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosi
     if recording is not None and case.facts is None:
         return _with_evidence(case.diagnosis(), recording.data)
     known = recording or recording_called(case.recording)
-    return case.diagnosis(None if known is None else known.data)
+    return diagnosis_of(case, known)
+
+
+def diagnosis_of(case: Case, recording: Recording | None) -> Diagnosis:
+    """Return the explanation of a failure, with the figures of a recording of its run if there is one."""
+    if recording is None:
+        return case.diagnosis()
+    from memtrack.diagnosis.case import row_of
+    from memtrack.reports.withsavings import with_savings
+
+    found, data = case.diagnosis(recording.data), recording.data
+    return found if row_of(data, case.device) < 0 else with_savings(found, data)
 
 
 def advise(
@@ -383,6 +394,7 @@ def _with_evidence(told: Diagnosis, data: RecordingData) -> Diagnosis:
     from memtrack.diagnosis.case import device_in, row_of
     from memtrack.diagnosis.combined import combine
     from memtrack.diagnosis.evidence import explain_recording
+    from memtrack.reports.withsavings import with_savings
 
     kinds = data.devices["kind"]
     others = [row for row in devices_in_order(data) if data.string(int(kinds[row])) != "cpu"]
@@ -390,7 +402,8 @@ def _with_evidence(told: Diagnosis, data: RecordingData) -> Diagnosis:
         return told  # what was recorded of the CPU tells nothing of another device's memory
     named = device_in(told.message)
     row = -1 if named is None else row_of(data, named)
-    return combine(told, explain_recording(told, data, row if row >= 0 else others[0]))
+    found = combine(told, explain_recording(told, data, row if row >= 0 else others[0]))
+    return with_savings(found, data)
 
 
 def recording_called(identifier: str) -> Recording | None:

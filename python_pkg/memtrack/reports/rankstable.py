@@ -50,7 +50,7 @@ def render_ranks(report: RanksReport, language: str = ENGLISH, width: int = WIDT
             for number, (cell, size) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines + _left_out(report, language))
+    return "\n".join([*lines, *_left_out(report, language)])
 
 
 def ranks_html(report: RanksReport, language: str = ENGLISH) -> str:
