@@ -153,14 +153,19 @@ class Blocks:
         name: int,
     ) -> int:
         row = len(self._allocations)
+        address, charged = self._placed(device, row, size, key)
         start = len(self._events) if self.begun else -1
         self._allocations.append(
-            (device, size, size, start, -1, category, layer, call, -1, stack, name, key, 0)
+            (device, charged, size, start, -1, category, layer, call, -1, stack, name, address, 0)
         )
         if self.begun:
-            self._event(_ALLOC, row, device, size, key)
-        self.on_change(size)
+            self._event(_ALLOC, row, device, charged, address)
+        self.on_change(charged)
         return row
+
+    def _placed(self, device: int, row: int, size: int, key: int) -> tuple[int, int]:
+        """Return where an allocation lies and what it is charged, bytes."""
+        return key, size
 
     def _event(self, kind: int, row: int, device: int, size: int, key: int) -> None:
         self._events.append((self._moments.now_ns(), kind, device, size, row, key, 0))

@@ -22,7 +22,7 @@ from memtrack.prediction.stage.claims import storage_claim
 from memtrack.recording.builder import RecordingBuilder
 from memtrack.recording.categories import Category, EventKind
 
-_FREE, _ALLOC = int(EventKind.FREE), int(EventKind.ALLOC)
+_FREE = int(EventKind.FREE)
 _TAKEN = (EventKind.SEGMENT_ALLOC, EventKind.SEGMENT_MAP)
 _TEMPORARY, _WORKSPACE = int(Category.TEMPORARY), int(Category.WORKSPACE)
 
@@ -157,27 +157,9 @@ class PredictedBlocks(Blocks):
         self._event(_FREE, row, device, charged, address)
         self.on_change(-charged)
 
-    def _block(
-        self,
-        device: int,
-        size: int,
-        key: int,
-        layer: int,
-        call: int,
-        stack: int,
-        category: int,
-        name: int,
-    ) -> int:
+    def _placed(self, device: int, row: int, size: int, key: int) -> tuple[int, int]:
         book = self._books.get(device)
-        row = len(self._allocations)
-        address, charged = (key, size) if book is None else book.malloc(row, size)
-        start = len(self._events)
-        self._allocations.append(
-            (device, charged, size, start, -1, category, layer, call, -1, stack, name, address, 0)
-        )
-        self._event(_ALLOC, row, device, charged, address)
-        self.on_change(charged)
-        return row
+        return (key, size) if book is None else book.malloc(row, size)
 
 
 def _called(key: Hashable) -> str:
