@@ -15,6 +15,7 @@ from memtrack.allocator.replay import recorded_reserved, replay
 from memtrack.analysis.pace import phase_ns, step_ns
 from memtrack.analysis.totals import allocated
 from memtrack.errors import UsageError
+from memtrack.prediction.overheads import Doubts
 
 torch = pytest.importorskip("torch")
 
@@ -191,16 +192,16 @@ def test_how_long_predicting_took_is_no_pace_of_the_run(found: Any) -> None:
     assert found.report().step_ns is None
 
 
-def test_only_assumed_sizes_widen_the_interval() -> None:
-    def width(ask: Callable[[Any], Any]) -> int:
-        def asking() -> Callable[[], None]:
-            kept = torch.randn(64 << 20, device="cuda")
-            return lambda: ask(kept)
+@pytest.mark.parametrize(
+    ("ask", "sizes"),
+    [(torch.sum, False), (lambda x: float(x.sum()), False), (lambda x: x[x > 0], True)],
+)
+def test_only_assumed_sizes_widen_the_interval(ask: Callable[[Any], Any], sizes: bool) -> None:
+    def asking() -> Callable[[], None]:
+        kept = torch.randn(64 << 20, device="cuda")
+        return lambda: ask(kept)
 
-        low, high = memtrack.predict(asking, gpu="H200", steps=1).process_total
-        return high - low
-
-    known = width(lambda x: x.sum())
-    assert width(lambda x: float(x.sum())) == known
-    # Half of 256 MiB is assumed to be selected, in 512 MiB of indices, and 2 % of it all is doubted.
-    assert width(lambda x: x[x > 0]) > known * 1.05
+    told = memtrack.predict(asking, gpu="H200", steps=1).told
+    apart = Doubts(sizes=sizes).apart(told.peak_reserved)
+    held = told.peak_reserved
+    assert told.process == (held - apart + told.context[0], held + apart + told.context[1])
