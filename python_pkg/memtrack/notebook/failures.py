@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.error import UsageError
 
-from memtrack.api import Recording, case_of, recording_called
+from memtrack.api import Recording, case_of, diagnosis_of, recording_called
 from memtrack.diagnosis.raised import may_be_about_memory
 from memtrack.i18n import Text, text
 from memtrack.notebook.output import takes_updates
@@ -150,8 +150,7 @@ class Failures:
         return error if is_new and isinstance(error, BaseException) else None
 
     def _explanation(self, case: Case, recording: Recording | None) -> Explanation:
-        found = case.diagnosis(None if recording is None else recording.data)
-        return explanation_of(found, self._language())
+        return explanation_of(diagnosis_of(case, recording), self._language())
 
     def _show(self, explanation: Explanation, *, update: bool) -> None:
         self.latest = explanation

@@ -10,6 +10,7 @@ from memtrack.i18n import text
 from memtrack.recording import RecordingData
 from memtrack.remedies import sharding
 from memtrack.remedies.base import Ground
+from memtrack.remedies.budget import checked_budget
 from memtrack.remedies.catalogue import recipes
 from memtrack.remedies.combine import Combiner, combinations
 from memtrack.remedies.remedy import Advised, Base, Remedy
@@ -25,7 +26,7 @@ MOST_GPUS = 100_000
 def advise(
     data: RecordingData,
     *,
-    budget: int | None = None,
+    budget: int | str | None = None,
     gpus: int = sharding.GPUS,
     rerun: Rerun | None = None,
     progress: Progress | None = None,
@@ -35,9 +36,8 @@ def advise(
     `budget` is in bytes what the device has for the process; `rerun` runs the
     program again with some remedies where it can: its peaks take the place of simulated ones. Raises UnavailableError for a recording without memory.
     """
-    if budget is not None and budget <= 0:
-        raise UsageError(text("A budget is a size above 0, such as 24GiB."))
-    if not 1 <= gpus <= MOST_GPUS:
+    budget = checked_budget(budget)
+    if isinstance(gpus, bool) or not isinstance(gpus, int) or not 1 <= gpus <= MOST_GPUS:
         raise UsageError(text("The number of GPUs is between 1 and {most}.", most=MOST_GPUS))
     scene = scene_of(data)
     base = base_of(scene)

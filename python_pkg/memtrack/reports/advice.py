@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import UsageError
 from memtrack.i18n import preferred_language, text
 from memtrack.recording import RecordingData
-from memtrack.remedies import Advised, Base, Combination, Remedy, savings_by_id
+from memtrack.remedies import Advised, Base, Combination, Remedy
 from memtrack.remedies import advise as weigh
-from memtrack.remedies.budget import parse_budget
 from memtrack.remedies.weigh import Rerun
 from memtrack.reports.advicehtml import advice_html
 from memtrack.reports.advicepayload import advice_json, with_advice
@@ -96,9 +93,8 @@ def advice_of(
     if not isinstance(data, RecordingData):
         kind = type(recording).__name__
         raise UsageError(text("advise takes a recording or a prediction, not {kind}.", kind=kind))
-    size = parse_budget(budget) if isinstance(budget, str) else budget
     rerun = _rerun_of(recording, data)
-    return weigh(data, budget=size, gpus=gpus, rerun=rerun, progress=progress)
+    return weigh(data, budget=budget, gpus=gpus, rerun=rerun, progress=progress)
 
 
 def _rerun_of(recording: Any, data: RecordingData) -> Rerun | None:
@@ -109,18 +105,3 @@ def _rerun_of(recording: Any, data: RecordingData) -> Rerun | None:
     from memtrack.prediction.variants import again
 
     return lambda ids: again(build, predict, data, ids)
-
-
-def with_savings(diagnosis: Diagnosis, advised: Advised) -> Diagnosis:
-    """Return a diagnosis whose advice has the figures of simulated remedies, where there are any.
-
-    Figures that the evidence of the failure itself gave are kept.
-    """
-    known = savings_by_id(advised)
-    filled = [
-        replace(one, saving_bytes=known[one.id])
-        if one.saving_bytes is None and one.id in known
-        else one
-        for one in diagnosis.advice
-    ]
-    return replace(diagnosis, advice=filled)

@@ -389,7 +389,7 @@ def test_which_failure_is_explained_is_said_after_another_error(failing, cell, n
     failing.run(cell)
     failing.run("%memtrack explain nothing_of_that_name")
     explained = answered(failing, "")
-    assert failing.texts()[-1] == f"Of In [2]; the last error was {name}."
+    assert failing.texts()[-1] == f"This is about In [2]; the last error was {name}."
     assert str(explained).startswith(HEADLINE)
     failing.run("oom()")
     shown = len(failing.texts())

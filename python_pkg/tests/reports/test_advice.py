@@ -5,16 +5,11 @@ import re
 
 import pytest
 from large_recording import large_recording
-from small_programs import recorded
 
 from memtrack import advise
-from memtrack.api import Recording
-from memtrack.diagnosis.advice import advise as advise_on_causes
-from memtrack.diagnosis.diagnosis import Cause, Diagnosis
 from memtrack.errors import UsageError
-from memtrack.i18n import languages, text
+from memtrack.i18n import languages
 from memtrack.remedies.budget import parse_budget
-from memtrack.reports.advice import with_savings
 from memtrack.reports.advicehtml import advice_html
 from memtrack.reports.advicepayload import encode_advice
 from memtrack.reports.advicetext import render_advice
@@ -103,13 +98,3 @@ def test_what_is_no_size_is_told_in_a_line(words):
 def test_advice_on_what_is_no_recording_is_refused(wrong):
     with pytest.raises(UsageError, match="recording"):
         advise(wrong)
-
-
-def test_a_diagnosis_gets_the_figures_it_lacks_and_keeps_its_own():
-    advised = advise(Recording(recorded())).advised
-    cause = Cause("capacity", 0.9, text("too large"))
-    diagnosis = Diagnosis("cuda_oom", True, text("x"), advice=advise_on_causes([cause]))
-    filled = {one.id: one.saving_bytes for one in with_savings(diagnosis, advised).advice}
-    known = {one.id: one.saving_bytes for one in advised.remedies}
-    assert filled["checkpoint_layers"] == known["checkpoint_layers"]
-    assert filled["bf16_autocast"] == known["bf16_autocast"]
