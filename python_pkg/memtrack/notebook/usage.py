@@ -21,6 +21,7 @@ from typing import Any
 
 from memtrack.i18n import Text, in_every_language, text
 from memtrack.notebook.giveback import free_now
+from memtrack.notebook.runningcell import RunningCell
 
 TARGET = "memtrack.usage"
 SCHEMA = "memtrack.usage/1"
@@ -52,7 +53,7 @@ class UsageTarget:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._cells = 0
+        self._cell = RunningCell(shell)
         self.processor_s = 0.0
         """Seconds of a processor that the thread has used."""
 
@@ -63,8 +64,7 @@ class UsageTarget:
         from comm import create_comm, get_comm_manager
 
         get_comm_manager().register_target(TARGET, self._opened)
-        self._shell.events.register("pre_run_cell", self._before_cell)
-        self._shell.events.register("post_run_cell", self._after_cell)
+        self._cell.begin()
         atexit.register(self._stop)
         with suppress(Exception):  # a page that hears nothing looks for itself when it is opened
             create_comm(target_name=TARGET, data={"schema": SCHEMA, "announce": True}).close()
@@ -77,12 +77,7 @@ class UsageTarget:
 
         with suppress(KeyError):
             get_comm_manager().unregister_target(TARGET, self._opened)
-        for event, callback in (
-            ("pre_run_cell", self._before_cell),
-            ("post_run_cell", self._after_cell),
-        ):
-            with suppress(ValueError):
-                self._shell.events.unregister(event, callback)
+        self._cell.end()
         atexit.unregister(self._stop)
         with self._lock:
             pages, self._pages = self._pages, []
@@ -102,11 +97,13 @@ class UsageTarget:
         for old in dropped:
             with suppress(Exception):
                 old.comm.close()
+        self._cell.answered()
         self._look()
 
     def _closed(self, page: _Page) -> None:
         with self._lock, suppress(ValueError):
             self._pages.remove(page)
+        self._cell.answered()
         self._wake.set()
 
     def _received(self, page: _Page, message: Mapping[str, Any]) -> None:
@@ -120,6 +117,7 @@ class UsageTarget:
             page.told = None
         if wish.get("free") is True:
             self._free(page)
+        self._cell.answered()
         self._look()
 
     def _look(self) -> None:
@@ -165,7 +163,7 @@ class UsageTarget:
                 )
 
     def _free(self, page: _Page) -> None:
-        if self._cells:
+        if self._cell:
             self._refuse(page)
         elif threading.current_thread() is threading.main_thread():
             self._free_here(page)
@@ -174,7 +172,7 @@ class UsageTarget:
             self._shell.kernel.io_loop.add_callback(self._free_here, page)
 
     def _free_here(self, page: _Page) -> None:
-        if self._cells:
+        if self._cell:
             self._refuse(page)
             return
         page.comm.send({"freed": free_now(self._shell, self._language())})
@@ -182,14 +180,6 @@ class UsageTarget:
 
     def _refuse(self, page: _Page) -> None:
         page.comm.send({"freed": None, "refused": in_every_language(_BUSY)})
-
-    def _before_cell(self, _: Any) -> None:
-        if threading.current_thread() is threading.main_thread():
-            self._cells += 1
-
-    def _after_cell(self, _: Any) -> None:
-        if threading.current_thread() is threading.main_thread():
-            self._cells = max(0, self._cells - 1)
 
 
 _BUSY: Text = text("A cell is running here: interrupt it or wait for its end, then free memory.")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from memtrack.notebook.runningcell import SOON_S
 from memtrack.notebook.usage import MOST_PAGES, UsageTarget, usage_now
 
 GIB = 1 << 30
@@ -197,6 +198,33 @@ def test_free_is_refused_while_a_cell_runs(target, shell, monkeypatch):
     assert answer["freed"] is None
     assert "cell is running" in answer["refused"]["en"]
     assert answer["refused"]["zh_CN"] != answer["refused"]["en"]
+
+
+def test_a_message_answered_beside_a_running_cell_does_not_leave_the_kernel_idle(target, shell):
+    request = {"header": {"msg_type": "execute_request"}}
+    said = []
+    shell.kernel.get_parent = lambda channel: {"shell": request}[channel]
+    shell.kernel.iopub_socket, shell.kernel.ident = "iopub", "k"
+    shell.kernel.session = SimpleNamespace(send=lambda *told, **how: said.append((told, how)))
+    comm = opened(target)
+
+    def beside(wish):
+        thread = threading.Thread(target=comm.receive, args=(wish,))
+        thread.start()
+        thread.join()
+
+    shell.events.happen("pre_run_cell")
+    comm.receive({"watching": True})
+    beside({"watching": False})
+    until(lambda: said)
+    busy = ("iopub", "status", {"execution_state": "busy"})
+    assert said == [(busy, {"parent": request, "ident": b"kernel.k.status"})]
+    # A cell that has ended meanwhile is not reported.
+    beside({"watching": True})
+    shell.events.happen("post_run_cell")
+    beside({"watching": False})
+    time.sleep(3 * SOON_S)
+    assert len(said) == 1
 
 
 def test_free_from_a_subshell_is_left_to_the_main_thread(target, shell, monkeypatch):
