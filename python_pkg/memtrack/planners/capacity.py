@@ -47,8 +47,9 @@ def capacity_of(words: str | int) -> Capacity:
 
 
 def known_capacities() -> list[Capacity]:
-    """Return the GPUs of the table, for a reader to choose from."""
-    return [Capacity(gpu.name, gpu.usable) for gpu in GPUS]
+    """Return the GPUs of the table for a reader to choose from, those with the most memory first."""
+    ordered = sorted(GPUS, key=lambda gpu: (-gpu.usable, gpu.name))
+    return [Capacity(gpu.name, gpu.usable) for gpu in ordered]
 
 
 def _ends_a_model(words: str) -> bool:

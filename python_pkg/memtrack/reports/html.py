@@ -17,7 +17,7 @@ from memtrack.reports.cells import plain, shortened
 from memtrack.reports.colours import colour_of
 from memtrack.reports.layerhtml import layer_rows
 from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
-from memtrack.reports.status import device_line, headed_device_line, run_line, state_sentences
+from memtrack.reports.status import headed_device_line, run_line, state_sentences
 from memtrack.reports.svg import stacked, timeline_svg
 from memtrack.reports.words import part_name
 from memtrack.units import format_bytes, format_percent
@@ -62,9 +62,9 @@ def _whole_view(report: Report, view: View, language: str, rows: int) -> list[st
 
 
 def _short_view(report: Report, view: View, language: str, rows: int) -> list[str]:
-    del report, rows
+    del rows
     return [
-        _paragraph(device_line(view.device), language),
+        _paragraph(headed_device_line(report, view.device), language),
         _paragraph(view.headline, language, "bold"),
         _bar(view.ledger, language),
     ]

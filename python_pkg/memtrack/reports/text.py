@@ -11,7 +11,7 @@ from memtrack.reports.cells import display_width, left, plain, right, shortened,
 from memtrack.reports.layertext import layer_lines
 from memtrack.reports.report import LedgerPart, LedgerReport, Report, View
 from memtrack.reports.spark import columns_of, phase_line, sparkline
-from memtrack.reports.status import device_line, headed_device_line, run_line, state_sentences
+from memtrack.reports.status import headed_device_line, run_line, state_sentences
 from memtrack.reports.words import part_name
 from memtrack.units import format_bytes, format_percent
 
@@ -61,8 +61,8 @@ def _whole_view(report: Report, view: View, language: str, width: int, rows: int
 
 
 def _short_view(report: Report, view: View, language: str, width: int, rows: int) -> list[str]:
-    del report, rows
-    device = shortened(plain(device_line(view.device).render(language)), width)
+    del rows
+    device = shortened(plain(headed_device_line(report, view.device).render(language)), width)
     return [device, *_sentence(view.headline, language, width, mark=_INDENT), ""]
 
 
