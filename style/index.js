@@ -9,5 +9,6 @@ import './diagnosis.css';
 import './remedies.css';
 import './advice.css';
 import './planner.css';
+import './comparison.css';
 import './gpus.css';
 import './gpuprocesses.css';

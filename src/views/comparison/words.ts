@@ -25,7 +25,7 @@ function statusWord(status: ReturnType<typeof layerStatus>, trans: TranslationBu
     case 'moved':
       return trans.__('moved');
     case 'alike':
-      return trans.__('partly the same');
+      return trans.__('similar');
     case 'added':
       return trans.__('added');
     case 'removed':

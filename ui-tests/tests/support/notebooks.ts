@@ -9,7 +9,7 @@ const FOLDER = 'saved';
 
 /** A notebook of fixtures/notebooks.py. */
 export type SavedNotebook =
-  'advice' | 'devices' | 'diagnosis' | 'gpt2' | 'large' | 'leak' | 'plans' | 'snapshot';
+  'advice' | 'comparison' | 'devices' | 'diagnosis' | 'gpt2' | 'large' | 'leak' | 'plans' | 'snapshot';
 
 /** Returns the path, on the server, of a notebook with a saved report and no kernel. */
 export function savedNotebook(name: SavedNotebook): string {
