@@ -44,7 +44,6 @@ class Ranks:
         self._presentation = presentation
         self._folder = folder
         self.world_size = world_size
-        self.missing = tuple(rank for rank in range(world_size) if rank not in self._members)
         self._made: RanksReport | None = None
         self._label, self._problems = label, problems
 
@@ -68,10 +67,13 @@ class Ranks:
         """Everything a reader is shown, as data."""
         if self._made is None:
             members = list(self._members.values())
-            self._made = build_ranks_report(
-                self._label, self.world_size, members, self.missing, self._problems
-            )
+            self._made = build_ranks_report(self._label, self.world_size, members, self._problems)
         return self._made
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The ranks that left no recording, or one that cannot be read."""
+        return tuple(self.ranks_report.missing)
 
     @property
     def peaks(self) -> dict[int, int]:

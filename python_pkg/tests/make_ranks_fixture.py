@@ -57,7 +57,7 @@ def members():
 
 def payload():
     """What the browser gets."""
-    return encode_ranks(build_ranks_report("train", WORLD_SIZE, members(), [2]))
+    return encode_ranks(build_ranks_report("train", WORLD_SIZE, members()))
 
 
 def main():

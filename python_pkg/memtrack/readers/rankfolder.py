@@ -1,27 +1,31 @@
 """A folder with the recordings of several ranks, as `torchrun … -m memtrack run` leaves it.
 
-Which rank a file is of is told by its facts, else by its name (`train.rank3.memtrack`). Files that
-cannot be read are said and left out; claims (`.started`) tell of ranks that left no recording.
+Which rank a file is of is told by its facts, else by its name (`train.rank3.memtrack`). Its columns are
+read when they are asked for. Claims (`.started`) tell of ranks that left no recording.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtrack.errors import MemtrackError, UnreadableFile
+from memtrack.errors import UnreadableFile
 from memtrack.i18n import Text, text
 from memtrack.rankfacts import MOST_RANKS, RankFacts, rank_from_json
 from memtrack.recording import load_recording
 from memtrack.recording.data import RecordingData
-from memtrack.recording.ranks import rank_of
+from memtrack.recording.ranks import KEY
 
 _IN_NAME = re.compile(r"\.rank(\d{1,7})(?:-\d+)?$")
+_META = "meta.json"
+_DAMAGED = (OSError, ValueError, LookupError, AttributeError, RecursionError, zipfile.BadZipFile)
 MOST_CLAIM_BYTES = 10_000
+MOST_META_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,11 @@ class RankFile:
 
 @dataclass(frozen=True, slots=True)
 class RankFolder:
-    """The files of a folder by rank, the ranks that are missing, and what could not be read."""
+    """The files of a folder by rank, and what was left out."""
 
     label: str
     world_size: int
     files: Sequence[RankFile]
-    missing: Sequence[int]
     problems: Sequence[Text]
 
 
@@ -59,11 +62,7 @@ def read_rank_folder(folder: Path) -> RankFolder:
     found: dict[int, RankFile] = {}
     problems: list[Text] = []
     for path in paths:
-        try:
-            facts = _facts(load_recording(path), path)
-        except (MemtrackError, OSError):
-            problems.append(text("{file} cannot be read and is left out.", file=path.name))
-            continue
+        facts = _facts(path)
         if facts is None:
             continue
         if facts.rank in found:
@@ -80,15 +79,18 @@ def read_rank_folder(folder: Path) -> RankFolder:
         )
     started = [claim for claim in claims if claim is not None]
     size = max(one.world_size for one in [*(file.facts for file in found.values()), *started])
-    missing = [rank for rank in range(size) if rank not in found]
     files = [found[rank] for rank in sorted(found)]
-    return RankFolder(_label(files), size, files, missing, problems)
+    return RankFolder(_label(files), size, files, problems)
 
 
-def _facts(data: RecordingData, path: Path) -> RankFacts | None:
-    told = rank_of(data)
-    if told is not None:
-        return told
+def _facts(path: Path) -> RankFacts | None:
+    """Return which rank a file is of, without reading its columns."""
+    with suppress(*_DAMAGED), zipfile.ZipFile(path) as archive:
+        if archive.getinfo(_META).file_size <= MOST_META_BYTES:
+            extra = json.loads(archive.read(_META)).get("extra")
+            told = rank_from_json(extra.get(KEY))
+            if told is not None:
+                return told
     number = _IN_NAME.search(path.stem)
     if number is None or int(number[1]) >= MOST_RANKS:
         return None

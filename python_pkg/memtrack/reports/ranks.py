@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from memtrack.analysis.ranks import Imbalance, RankPeak, imbalance, rank_peak
-from memtrack.i18n import Text
+from memtrack.errors import MemtrackError
+from memtrack.i18n import Text, text
 from memtrack.rankfacts import RankFacts
 from memtrack.recording.data import RecordingData
 from memtrack.reports.build import build_report
@@ -63,24 +64,35 @@ def build_ranks_report(
     label: str,
     world_size: int,
     members: Iterable[Member],
-    missing: Sequence[int],
     problems: Sequence[Text] = (),
 ) -> RanksReport:
-    """Return the report of several ranks; each is read once and let go, but for its figures."""
+    """Return the report of several ranks; each is read once and let go, but for its figures.
+
+    One that cannot be read is said, and counts as missing.
+    """
     rows: list[RankRow] = []
     reports: dict[int, Report] = {}
+    unread: list[Text] = []
     for facts, file, load in members:
-        row, report = _row(facts, file, load())
+        try:
+            data = load()
+        except (MemtrackError, OSError):
+            unread.append(text("{file} cannot be read and is left out.", file=file))
+            continue
+        row, report = _row(facts, file, data)
         rows.append(row)
         reports[facts.rank] = report
         _keep_fullest(reports, rows)
     compared = [row for row in rows if row.held is not None]
     found = imbalance([row.held for row in compared if row.held]) if compared else None
     fullest = None if found is None else compared[found.fullest]
+    read = {row.facts.rank for row in rows}
+    missing = [rank for rank in range(world_size) if rank not in read]
     details = [
         *([] if found is None or fullest is None else reasons(found, fullest.facts.rank)),
         *said_of_ranks([(row.facts.rank, row.state, row.steps) for row in rows], missing),
         *problems,
+        *unread,
     ]
     first = headline(found, None if fullest is None else fullest.facts.rank, len(compared))
     return RanksReport(label, world_size, rows, missing, compared, found, first, details, reports)

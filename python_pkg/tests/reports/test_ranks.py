@@ -26,7 +26,7 @@ SMALL, LARGE = PARAMETERS + 4 * ACTIVATION, PARAMETERS + 12 * ACTIVATION
 
 @pytest.fixture(scope="module")
 def report():
-    return build_ranks_report("train", 4, members(), [2])
+    return build_ranks_report("train", 4, members())
 
 
 def unpacked(payload):
@@ -83,9 +83,9 @@ def test_the_text_is_the_answer_then_what_happened_then_a_row_a_rank(report):
 
 def test_equal_ranks_are_alike_and_one_rank_is_its_own_mean():
     same = [(RankFacts(n, 2), "", lambda: rank(0, 1)) for n in range(2)]
-    found = build_ranks_report("train", 2, same, [])
+    found = build_ranks_report("train", 2, same)
     assert str(found.headline) == "2 ranks peak alike, at 464 MiB" and not found.details
-    alone = build_ranks_report("train", 1, same[:1], [])
+    alone = build_ranks_report("train", 1, same[:1])
     assert str(alone.headline) == "Rank 0 peaks at 464 MiB"
     assert alone.imbalance.ratio == 1.0
 
@@ -110,7 +110,7 @@ def test_parts_sum_to_each_peak_and_their_differences_to_that_of_the_peaks(all_d
 
 def test_of_many_ranks_the_fullest_keep_their_report_and_the_payload_its_bound():
     many = [(RankFacts(n, 40), "", lambda n=n: rank(0, 1 + n % 20)) for n in range(40)]
-    payload = encode_ranks(build_ranks_report("train", 40, many, []))
+    payload = encode_ranks(build_ranks_report("train", 40, many))
     kept = [row["rank"] for row in payload["ranks"] if row["report"]]
     assert kept == [16, 17, 18, 19, 36, 37, 38, 39] and len(kept) == MOST_REPORTS
     assert payload_bytes(payload) < 1_000_000
