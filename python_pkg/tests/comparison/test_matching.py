@@ -167,7 +167,7 @@ def test_ten_thousand_layers_are_matched_quickly():
 
     a = model(gpt([block(16)] * 1400))
     b = model(gpt([block(16)] * 1390 + [block(32)] * 10, names=lambda n: f"b{n}"))
-    begun = time.perf_counter()
+    begun = time.process_time()  # what other processes take counts for nothing here
     found = match_layers(a, b)
-    assert time.perf_counter() - begun < 1.0
+    assert time.process_time() - begun < 1.0
     assert len(found.partner) == 9804 and min(found.partner) >= 0

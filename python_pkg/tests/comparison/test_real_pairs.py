@@ -34,7 +34,7 @@ def gpt2(words=WORDS, **options):
     return transformers.GPT2LMHeadModel(config).train()
 
 
-def trained(model, rows=4, tokens=64, words=WORDS, steps=2):
+def trained(model, rows=4, tokens=32, words=WORDS, steps=2):
     """Return the recording of a training of a language model."""
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad])
     batch = torch.randint(0, words, (rows, tokens))
@@ -155,7 +155,7 @@ def test_a_frozen_encoder():
     def t5(frozen):
         torch.manual_seed(0)
         config = transformers.T5Config(
-            d_model=WIDTH, d_kv=32, d_ff=4 * WIDTH, num_layers=3, num_heads=2, vocab_size=WORDS
+            d_model=WIDTH, d_kv=32, d_ff=4 * WIDTH, num_layers=2, num_heads=2, vocab_size=WORDS
         )
         config.decoder_start_token_id = 0
         config.use_cache = False
@@ -209,7 +209,7 @@ def test_a_prediction_against_the_run():
     def build():
         staged = gpt2()
         optimizer = torch.optim.AdamW(staged.parameters())
-        batch = torch.randint(0, WORDS, (4, 64))
+        batch = torch.randint(0, WORDS, (4, 32))
 
         def step():
             staged(input_ids=batch, labels=batch).loss.backward()
