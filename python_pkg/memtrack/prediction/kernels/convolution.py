@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._prims_common import suggest_memory_format
 
 from memtrack.prediction.kernels.context import KernelContext
 from memtrack.prediction.kernels.convolutionslices import slices_of_products, slices_of_weights
@@ -24,6 +25,7 @@ ALIGNED = 16
 """Bytes of channels that tensor cores read at once."""
 _FEW_CHANNELS, _FEW_PLACES = 64, 131_072
 _CHECKED = (9, 0)
+_PICTURES = 4
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,7 @@ class Shape:
     @property
     def last(self) -> bool:
         """Whether the channels of the input lie last already."""
-        x = self.x
-        form = {4: torch.channels_last, 5: torch.channels_last_3d}.get(x.dim())
-        return form is not None and x.is_contiguous(memory_format=form) and not x.is_contiguous()
+        return _lies_last(self.x) or _lies_last(self.weight)
 
     @property
     def point(self) -> bool:
@@ -80,8 +80,12 @@ class Shape:
 @row("convolution")
 def forward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
     """The output, and the workspace of the conversion."""
-    outputs = op(*args, **kwargs)
-    shape = Shape(args[0], args[1], outputs, tuple(args[3]), bool(args[6]), int(args[8]))
+    x, weight = args[:2]
+    layout = _layout(x, weight, context)
+    outputs = torch.empty_like(op(*args, **kwargs), memory_format=layout)
+    for one in (x, weight):
+        context.scratch(0 if one.is_contiguous(memory_format=layout) else nbytes(one))
+    shape = Shape(x, weight, outputs, tuple(args[3]), bool(args[6]), int(args[8]))
     needed = _of_forward(shape) if context.cudnn else 0
     context.scratch(needed)
     _uncertain(shape, needed, context)
@@ -94,7 +98,15 @@ def backward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: Ke
     grad, x, weight = args[:3]
     shape = Shape(x, weight, grad, tuple(args[4]), bool(args[7]), int(args[9]))
     wanted = args[-1]
-    outputs = op(*args, **kwargs)
+    layout = _layout(x, weight, context)
+    outputs = tuple(
+        one
+        if one is None or one.dim() < weight.dim()
+        else torch.empty_like(one, memory_format=layout)
+        for one in op(*args, **kwargs)
+    )
+    for one in (grad, x, weight):
+        context.scratch(0 if one.is_contiguous(memory_format=layout) else nbytes(one))
     if context.cudnn:
         pieces = [
             _of_input(shape) if wanted[0] else 0,
@@ -104,6 +116,18 @@ def backward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: Ke
         context.scratch_sequence(pieces)
         _uncertain(shape, max(pieces), context)
     return outputs
+
+
+def _lies_last(tensor: torch.Tensor) -> bool:
+    """Tell whether the channels of pictures or volumes lie last in memory."""
+    return suggest_memory_format(tensor) in (torch.channels_last, torch.channels_last_3d)
+
+
+def _layout(x: torch.Tensor, weight: torch.Tensor, context: KernelContext) -> torch.memory_format:
+    """Return the layout all tensors are brought to (`cudnn_conv_suggest_memory_format`)."""
+    if context.cudnn and x.dtype is not torch.float64 and (_lies_last(x) or _lies_last(weight)):
+        return torch.channels_last if x.dim() == _PICTURES else torch.channels_last_3d
+    return torch.contiguous_format
 
 
 def _of_forward(shape: Shape) -> int:

@@ -3,7 +3,8 @@
 A product of matrices whose result is small and whose sum is long does not fill a GPU tile by tile
 (CUTLASS, "Efficient GEMM in CUDA", parallelized reductions): the sum is cut into as many slices as
 multiprocessors are left, each with its own result in fp32 in the workspace. A tile has 128 or, for
-fewer channels, 64 of each; every element of the kernel has tiles of its own.
+fewer channels, 64 of each; every element of the kernel has tiles of its own. Of 16 bits one slice is
+added where the result is written.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def slices_of_weights(
         return count * outside * columns * _BYTES if count > 1 else 0
     high, wide = _tile(outside), _tile(inside)
     tiles = -(-outside // high) * -(-inside // wide) * elements
-    count = min(multiprocessors // tiles, places // _least(weight.dtype, high * wide))
+    room = multiprocessors // tiles - (0 if weight.dtype is FP32 else 1)
+    count = min(room, places // _least(weight.dtype, high * wide))
     return count * tiles * high * wide * _BYTES if count > 1 else 0
 
 

@@ -92,6 +92,41 @@ def test_slices_of_the_gradient_of_weights_fill_the_multiprocessors_once(shape, 
     assert found == pytest.approx(measured, abs=1024)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "shape", "places", "measured"),
+    [
+        (torch.bfloat16, (64, 64, 3, 3), 32 * 56 * 56, 1_917_591),
+        (torch.float16, (64, 64, 3, 3), 8 * 64 * 64, 1_917_591),
+        (torch.bfloat16, (128, 128, 3, 3), 32 * 28 * 28, 2_359_671),
+        (torch.float16, (128, 128, 3, 3), 32 * 28 * 28, 3_539_535),
+        (torch.float16, (512, 256, 1, 1), 16 * 28 * 28, 1_573_407),
+        (torch.bfloat16, (256, 256, 3, 3), 32 * 14 * 14, 0),
+        (torch.float16, (512, 512, 3, 3), 32 * 7 * 7, 0),
+    ],
+)
+def test_slices_of_16_bits_sum_more_places_each(dtype, shape, places, measured):
+    found = slices_of_weights(_tensor(*shape, dtype=dtype), places, MULTIPROCESSORS)
+    assert found == pytest.approx(measured, abs=1024)
+
+
+def test_a_convolution_of_channels_that_lie_last_gives_such_an_output_and_such_gradients():
+    for x_last, weight_last in ((True, True), (True, False), (False, True)):
+        x = _tensor(8, 64, 32, 32, last=x_last)
+        weight = _tensor(128, 64, 3, 3, last=weight_last)
+        context = KernelContext(gpu=GPU)
+        args = (x, weight, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+        output = CudaKernels().run(aten.convolution.default, args, {}, context)
+        assert output.is_contiguous(memory_format=torch.channels_last)
+        copied = sum(
+            one.numel() * 4 for one, last in ((x, x_last), (weight, weight_last)) if not last
+        )
+        assert sum(context.effects.scratch) == copied
+        rest = ([128], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, False])
+        args = (output, x, weight, *rest)
+        found = CudaKernels().run(aten.convolution_backward.default, args, {}, context)
+        assert all(one.is_contiguous(memory_format=torch.channels_last) for one in found[:2])
+
+
 @pytest.mark.parametrize("images", [8, 32, 64])
 def test_a_kernel_of_one_element_is_summed_image_by_image(images):
     weight = _tensor(256, 64, 1, 1, dtype=torch.bfloat16)
