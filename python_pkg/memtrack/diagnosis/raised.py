@@ -22,6 +22,8 @@ _CAME_FROM = ("__cause__", "__context__", "__suppress_context__")
 _FILE = re.compile(r'^(\s*File ")([^"\n]+)(", line \d+)', re.MULTILINE)
 _RAISE = re.compile(r"^ {4,}raise\b.*\n(?: +[~^]+\n)?", re.MULTILINE)
 """The source of a `raise`, whose message is no error that happened, and the marks below it."""
+_MUTE = re.compile(r"<(?:exception str\(\) failed|unprintable .{0,100} object)>\s*$")
+"""What Python shows of an error whose text cannot be had."""
 _WORDS = re.compile(
     r"memory|alloc|cuda|hip error|xpu|cublas|cudnn|cufft|cusolver|cusparse|nccl|nvml|driver|device-side"
     r"|bus error|/dev/shm|\bshm|xid|resource|gpu|invalid buffer size|no kernel image|1EB|triton|killed"
@@ -62,17 +64,22 @@ def may_be_about_memory(error: BaseException) -> bool:
 
 
 def _may_be(error: BaseException) -> bool:
-    if issubclass(type(error), MemoryError) or "OutOf" in type(error).__name__:
-        return True
+    is_named = issubclass(type(error), MemoryError) or _out_of_memory(error) is not None
+    return is_named or _WORDS.search(_told(error)) is not None
+
+
+def _out_of_memory(error: BaseException) -> type | None:
+    """Return the class that says that memory ran out, the error's own or one it is made from."""
+    classes = type.mro(type(error))
+    return next((one for one in classes if "OutOf" in one.__name__), None)
+
+
+def _told(error: BaseException) -> str:
+    """Return what an exception was given to say, as far as its text is no code of the user's."""
     given = plainly(error, "args")
-    given = given if isinstance(given, tuple) else ()
-    told = given[0] if len(given) == 1 else " ".join(map(str, _plain(given)))
-    return isinstance(told, str) and _WORDS.search(told[:LONGEST]) is not None
-
-
-def _plain(values: tuple[Any, ...]) -> list[Any]:
-    """Return those of an exception's arguments whose text is no code of the user's."""
-    return [value for value in values if type(value) in (str, int, bytes)]
+    values = given if isinstance(given, tuple) else ()
+    plain = [str(value) for value in values if type(value) in (str, int, bytes)]
+    return " ".join(plain)[:LONGEST]
 
 
 def text_of(error: BaseException, names: Callable[[str], str] | None = None) -> str:
@@ -102,12 +109,24 @@ def _shown(error: BaseException) -> str:
     try:
         if plainly(error, "exceptions") is not None:  # its members have their own place
             return "".join(traceback.format_exception_only(type(error), error)[-1:])
-        return "".join(traceback.format_exception(type(error), error, entries, chain=False))
+        shown = "".join(traceback.format_exception(type(error), error, entries, chain=False))
+        return shown + _in_other_words(error, shown)
     except Exception:  # noqa: BLE001 - of this error or of one it came from; code of the user's
         told = type(error).__name__
         with suppress(Exception):
             told = f"{told}: {error}"
         return "".join(traceback.format_tb(entries)) + told + "\n"
+
+
+def _in_other_words(error: BaseException, shown: str) -> str:
+    """Return what an error is, where its class has another name for it or fails to say."""
+    known, told = _out_of_memory(error), _told(error)
+    is_mute = _MUTE.search(shown[-200:]) is not None
+    is_renamed = known not in (None, type(error)) and _WORDS.search(told) is None
+    if not (is_mute or is_renamed):
+        return ""
+    kind = known or type(error)
+    return f"{kind.__module__}.{kind.__qualname__}: {told}\n"
 
 
 def _bounded(told: str) -> str:

@@ -7,6 +7,7 @@ import weakref
 
 import pytest
 
+from memtrack.diagnosis.explain import explain_text
 from memtrack.diagnosis.raised import LONGEST, MOST, chain, may_be_about_memory, text_of
 
 
@@ -123,7 +124,8 @@ def test_no_code_of_the_users_runs_to_find_out():
         __repr__ = __str__
 
     assert may_be_about_memory(Loud(Loud())) is False
-    assert "CUDA out" not in text_of(Loud("CUDA out of memory"))
+    told = text_of(Loud("CUDA out of memory", Loud()))  # what needs no code of theirs is told
+    assert told.endswith("Loud: CUDA out of memory\n") and "asked" not in told
 
 
 def test_nothing_is_kept():
@@ -178,3 +180,48 @@ def test_a_memory_error_far_down_a_long_chain_is_found_in_time():
     assert time.perf_counter() - begun < 2.0
     for error in errors:  # a chain this long would be freed by recursion
         error.__cause__ = None
+
+
+class OutOfMemoryError(RuntimeError):
+    """Named as torch's."""
+
+
+OutOfMemoryError.__module__ = "torch"
+FIGURES = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.70 GiB total capacity)"
+
+
+def mute(base):
+    def says(self):
+        raise KeyError("no text")
+
+    return type("Mute", (base,), {"__str__": says, "__repr__": says})
+
+
+@pytest.mark.parametrize(
+    ("error", "requested"),
+    [
+        (mute(OutOfMemoryError)(FIGURES), 2 << 30),
+        (mute(RuntimeError)(FIGURES), 2 << 30),
+        (OutOfMemoryError(mute(ValueError)()), None),
+        (type("Mine", (OutOfMemoryError,), {})("the trainer gave up"), None),
+        (type("Mine", (OutOfMemoryError,), {})(), None),
+        (type("Mine", (OutOfMemoryError,), {})(FIGURES), 2 << 30),
+        (type("Worse", (type("Mine", (OutOfMemoryError,), {}),), {})(FIGURES), 2 << 30),
+        (ValueError("step failed", FIGURES, 3), 2 << 30),
+    ],
+)
+def test_an_error_of_memory_is_known_by_any_name_and_without_a_text(error, requested):
+    def fails():
+        raise error
+
+    found = caught(fails)
+    assert may_be_about_memory(found)
+    explained = explain_text(text_of(found))
+    assert (explained.kind, explained.device_memory) == ("cuda_oom", True)
+    assert explained.numbers.get("requested") == requested
+    assert not explained.later
+
+
+def test_an_error_that_says_nothing_of_memory_in_any_words_is_left_alone():
+    assert not may_be_about_memory(mute(RuntimeError)("x"))
+    assert not may_be_about_memory(mute(KeyError)(3))
