@@ -37,7 +37,7 @@ def advise(
     program again with some remedies where it can: its peaks take the place of simulated ones. Raises UnavailableError for a recording without memory.
     """
     budget = checked_budget(budget)
-    if isinstance(gpus, bool) or not isinstance(gpus, int) or not 1 <= gpus <= MOST_GPUS:
+    if type(gpus) is not int or not 1 <= gpus <= MOST_GPUS:
         raise UsageError(text("The number of GPUs is between 1 and {most}.", most=MOST_GPUS))
     scene = scene_of(data)
     base = base_of(scene)

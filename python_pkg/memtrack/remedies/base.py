@@ -78,6 +78,11 @@ class Ground:
         return bool((kinds == PhaseKind.FORWARD).any() and (kinds == PhaseKind.BACKWARD).any())
 
     @cached_property
+    def has_forwards(self) -> bool:
+        """Whether forwards are known in the window, be there backwards or not."""
+        return bool((self.phase_kind == PhaseKind.FORWARD).any())
+
+    @cached_property
     def phase_rows(self) -> Array:
         """Rows of the phases that the window touches."""
         phases = self.data.phases

@@ -9,7 +9,9 @@ from memtrack.i18n import text
 from memtrack.units import GIB, KIB, MIB, TIB
 
 _UNITS = {"": 1, "k": KIB, "m": MIB, "g": GIB, "t": TIB}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(?:([kmgt])(?:i?b)?|b)?", re.IGNORECASE)
+_MOST = 1 << 62
+_MOST_SHOWN = 60
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(?:([kmgt])(?:i?b)?|b)?", re.IGNORECASE)
 
 
 def parse_budget(words: str) -> int:
@@ -19,10 +21,19 @@ def parse_budget(words: str) -> int:
     (25769803776, 1610612736, 512)
     """
     match = _SIZE.fullmatch(words.strip())
-    size = int(float(match[1]) * _UNITS[(match[2] or "").lower()]) if match else 0
-    if size <= 0:
+    size = float(match[1]) * _UNITS[(match[2] or "").lower()] if match else 0
+    if not 1 <= size <= _MOST:
         raise UsageError(
-            text("'{word}' is not a size.", word=words),
+            text("'{word}' is not a size.", word=words[:_MOST_SHOWN]),
             text("A budget is a size above 0, such as 24GiB."),
         )
-    return size
+    return int(size)
+
+
+def checked_budget(budget: int | str | None) -> int | None:
+    """Return a budget in bytes, given so or as people write it; None is none."""
+    if budget is None or isinstance(budget, str):
+        return None if budget is None else parse_budget(budget)
+    if type(budget) is not int or not 1 <= budget <= _MOST:
+        raise UsageError(text("A budget is a size above 0, such as 24GiB."))
+    return budget

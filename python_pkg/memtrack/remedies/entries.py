@@ -1,4 +1,7 @@
-"""Advice that no diagnosis gives but a simulation can weigh: it joins the catalogue of `diagnosis.advice`."""
+"""Advice that no diagnosis gives but a simulation can weigh: it joins the catalogue of `diagnosis.advice`.
+
+Of the same id as there stands what was simulated, where the diagnosis leaves a number open.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,25 @@ MORE: Sequence[Entry] = (
             text("bfloat16 has 8 bits of precision: updates below 1/256 of a weight are lost"),
             text("An optimizer with stochastic rounding or float32 master weights avoids that"),
             text("Fast from Ampere on (A100, RTX 30); before that use float16 with a GradScaler"),
+        ),
+    ),
+    Entry(
+        "accumulate_gradients",
+        text("Half the batch at once, gradients accumulated over two"),
+        text("slower, with more and smaller steps"),
+        _NONE,
+        code=(
+            "n = 2\n"
+            "for part in batch.chunk(n):\n"
+            "    (model(part) / n).backward()        # divide, or the gradient is n times as large\n"
+            "optimizer.step()\n"
+            "optimizer.zero_grad(set_to_none=True)"
+        ),
+        caveats=(
+            text("Divide the loss by the number of parts"),
+            text("Parts of different lengths: weigh them by the tokens that count"),
+            text("BatchNorm sees the small batches: not the same as one large batch"),
+            text("Gradients stay through the later forwards: it saves less than a smaller batch"),
         ),
     ),
     Entry(

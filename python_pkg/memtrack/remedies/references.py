@@ -143,10 +143,12 @@ def _read_once(scene: Scene, chosen: Array) -> Scene:
 def refuse_inference(scene: Scene) -> Text | None:
     """Tell that every forward had its backward; what an evaluation would need is told besides."""
     ground = scene.ground
-    if not ground.has_phases:
+    if not ground.has_forwards:
         return NO_PHASES
     if _evaluations(scene).any():
         return None
+    if not ground.has_phases:
+        return text("No forward keeps anything for a backward: no graph is made")
     return text(
         "Every forward was followed by its backward; an evaluation of such a batch without a graph"
         " would peak at {peak}",
@@ -159,7 +161,10 @@ def _evaluations(scene: Scene) -> Array:
     ground = scene.ground
     backward = ground.next_start(scene["start"], PhaseKind.BACKWARD)
     following = ground.next_start(scene["start"], PhaseKind.FORWARD)
+    # Of the last forward it is not known what comes, unless no backward ever does.
     alone = (following < LASTING) & (backward > following)
+    if not ground.has_phases:
+        alone = np.ones(len(scene), dtype=bool)
     return np.asarray(alone & scene.is_saved & (scene.born_in == PhaseKind.FORWARD))
 
 

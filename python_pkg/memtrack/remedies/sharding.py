@@ -6,7 +6,7 @@ Parameter Models" (2020), section 3 and figure 1; activations stay with the batc
 
 from __future__ import annotations
 
-from memtrack.i18n import text
+from memtrack.i18n import Text, text
 from memtrack.recording import Category
 from memtrack.remedies.base import LASTING, OLDER, after_cut
 from memtrack.remedies.optimizers import refuse_freezing
@@ -14,8 +14,29 @@ from memtrack.remedies.recipe import Bound, Change, Cost, Recipe
 from memtrack.remedies.scene import Scene
 from memtrack.remedies.words import entry
 
+_OF_DDP = ("DistributedDataParallel",)
+_OF_FSDP = ("FullyShardedDataParallel", "FSDP")
+"""Beginnings of the names of layers: `fully_shard` puts FSDP before that of a layer's own class."""
 GPUS = 8
 """The number that is simulated unless another is asked for."""
+
+
+def refuse_ddp(scene: Scene) -> Text | None:
+    """Tell why it does not apply: nothing is trained, or the run is spread over GPUs already."""
+    if _wrapped(scene, _OF_DDP) or scene.of_category(Category.COMMUNICATION).any():
+        return text("The run is spread over several GPUs already")
+    return refuse_sharding(scene)
+
+
+def refuse_sharding(scene: Scene) -> Text | None:
+    """Tell why it does not apply: nothing is trained, or the model is sharded already."""
+    if _wrapped(scene, _OF_FSDP):
+        return text("The model is sharded over GPUs already")
+    return refuse_freezing(scene)
+
+
+def _wrapped(scene: Scene, names: tuple[str, ...]) -> bool:
+    return any(name.startswith(names) for name in scene.ground.layer_type)
 
 
 def ddp(scene: Scene, bound: Bound) -> Scene:
@@ -92,7 +113,7 @@ def recipes(gpus: int = GPUS) -> list[Recipe]:
             entry(name),
             cost,
             harm,
-            refuse_freezing,
+            refuse_sharding,
             sharded(gpus, *categories),
             group="devices",
             combines=False,
@@ -106,7 +127,7 @@ def recipes(gpus: int = GPUS) -> list[Recipe]:
             entry("ddp"),
             Cost.LOW,
             129,
-            refuse_freezing,
+            refuse_ddp,
             ddp,
             group="devices",
             combines=False,
@@ -117,7 +138,7 @@ def recipes(gpus: int = GPUS) -> list[Recipe]:
         entry("offload_to_cpu"),
         Cost.HIGH,
         150,
-        refuse_freezing,
+        refuse_sharding,
         offloaded,
         group="devices",
         combines=False,
