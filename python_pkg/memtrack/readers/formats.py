@@ -108,7 +108,8 @@ def _unpacked_head(source: Path, head: bytes) -> bytes:
 
 def _closest(missing: Path) -> Text | str:
     try:
-        names = os.listdir(missing.parent)
+        # Hidden folders, such as `.memtrack` with the history, are not what anybody has mistyped.
+        names = [name for name in os.listdir(missing.parent) if not name.startswith(".")]
     except OSError:
         return ""
     close = difflib.get_close_matches(missing.name, names, n=1)

@@ -61,6 +61,8 @@ def test_unknown_command_names_the_closest(capsys):
 
 
 def test_missing_file_names_the_closest(capsys, tmp_path):
+    (tmp_path / ".memtrack").mkdir()
+    assert run(capsys, "open", tmp_path / "x.memtrack")[2].count(".memtrack") == 1
     (tmp_path / "run-12.memtrack").write_bytes(b"")
     code, out, err = run(capsys, "open", tmp_path / "run12.memtrack")
     assert (code, out) == (2, "")

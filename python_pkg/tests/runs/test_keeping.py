@@ -1,6 +1,7 @@
 """Finished recordings become runs by themselves; what fails there is told once and harms nothing."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -83,6 +84,19 @@ def test_a_failure_is_told_once_in_one_line(folder, tmp_path, capsys):
     assert len(told) == 1
     assert told[0].startswith("memtrack: this run is not in the history. The history ")
     assert "Set MEMTRACK_HISTORY to another folder." in told[0]
+
+
+def test_a_newer_history_is_told_in_one_line_and_left_alone(folder, tmp_path, capsys):
+    History(folder).close()
+    connection = sqlite3.connect(folder / "history.db")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = (folder / "history.db").read_bytes()
+    keeping.keep(recording(), origin(tmp_path))
+    keeping.wait()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("memtrack: this run is not in the history.") and "newer" in line
+    assert (folder / "history.db").read_bytes() == before
 
 
 def test_even_a_bug_of_ours_is_one_line(folder, tmp_path, capsys, monkeypatch):
