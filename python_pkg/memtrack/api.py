@@ -274,11 +274,12 @@ def open(  # noqa: A001 - users read memtrack.open
     torch nor a GPU is needed, and nothing in the file is run. Raises UnreadableFile in one sentence
     for what cannot be opened.
     """
-    if Path(path).expanduser().is_dir():
+    folder = os.path.expanduser(path)
+    if os.path.isdir(folder):
         from memtrack.ranks import open_ranks
 
         # Its answers about one rank refuse in one line, so that who opens files needs no second type.
-        return cast(Recording, open_ranks(Path(path).expanduser(), presentation))
+        return cast(Recording, open_ranks(Path(folder), presentation))
     data = open_recording(path)
     if data.facts.evidence == "predicted":
         from memtrack.predicting import opened

@@ -189,7 +189,11 @@ def test_a_full_disk_under_the_output_is_one_line(arguments):
         ("~nosuchuser/x", "There is no file ~nosuchuser/x."),
         ("a\0b", "There is no file 'a\\x00b'."),
         ("/dev/zero", "/dev/zero is not a regular file."),
-        (os.curdir, ". is not a regular file."),
+        (
+            os.curdir,
+            "There is no recording of a rank in the folder .."
+            " torchrun … -m memtrack run SCRIPT makes one.",
+        ),
     ],
 )
 def test_names_that_are_no_file_are_one_line(capsys, path, problem):
