@@ -26,6 +26,7 @@ ALIGNED = 16
 _FEW_CHANNELS, _FEW_PLACES = 64, 131_072
 _CHECKED = (9, 0)
 _PICTURES = 4
+_LARGE, _SPECTRUM, _COMPLEX = 5, (32, 17), 8
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _of_input(shape: Shape) -> int:
 def _of_weights(shape: Shape, multiprocessors: int) -> int:
     """Return the workspace of the gradient of the weights: conversions, and slices to be summed."""
     if shape.depthwise:
-        return 0
+        return _transforms(shape)
     if shape.product and not shape.last:
         return slices_of_products(shape.weight, shape.x.shape[0], multiprocessors)
     x, weight, y = (nbytes(one) for one in (shape.x, shape.weight, shape.y))
@@ -190,6 +191,26 @@ def _of_weights(shape: Shape, multiprocessors: int) -> int:
         return converted
     narrow = ALIGNED // shape.x.dtype.itemsize if shape.narrow else 0
     return converted + slices_of_weights(shape.weight, shape.places, multiprocessors, narrow)
+
+
+def _transforms(shape: Shape) -> int:
+    """Return what the gradient of large depthwise kernels needs in fp32 with channels last.
+
+    Input, gradient and weights are converted, and transformed in tiles of 32 x 32 that overlap by a
+    kernel (cuDNN's API reference, `CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING`): half a spectrum of
+    complex numbers each. Pictures smaller than a tile are not.
+    """
+    sides, kernel = shape.y.shape[2:], shape.weight.shape[2:]
+    large = len(kernel) == len(_SPECTRUM) and min(kernel) >= _LARGE and min(sides) >= _SPECTRUM[0]
+    if not (shape.last and large and shape.x.dtype is FP32 and set(shape.stride) == {1}):
+        return 0
+    tiles = math.prod(
+        -(-side // (_SPECTRUM[0] - size + 1)) for side, size in zip(sides, kernel, strict=True)
+    )
+    images = shape.x.shape[0] * (shape.x.shape[1] + shape.y.shape[1])
+    spectra = images * tiles + shape.weight.shape[0]
+    converted = nbytes(shape.x) + nbytes(shape.weight) + nbytes(shape.y)
+    return converted + spectra * math.prod(_SPECTRUM) * _COMPLEX
 
 
 def _of_bias(shape: Shape, context: KernelContext) -> int:

@@ -155,3 +155,21 @@ def test_a_bias_is_summed_in_parts_where_channels_lie_last():
     weight = _tensor(320, 320, 3, 3, last=True)
     grad = torch.empty_like(x)
     assert _backward(grad, x, weight, [False, False, True]) == [[10 * MIB]]  # measured
+
+
+@pytest.mark.parametrize(
+    ("side", "kernel", "last", "transformed"),
+    [(56, 7, True, True), (56, 7, False, False), (56, 3, True, False), (14, 7, True, False)],
+)
+def test_only_large_depthwise_kernels_over_large_pictures_are_transformed(
+    side, kernel, last, transformed
+):
+    x = _tensor(16, 96, side, side, last=last)
+    weight = _tensor(96, 1, kernel, kernel)
+    grad = torch.empty_like(x)
+    context = KernelContext(gpu=GPU)
+    half = kernel // 2
+    rest = ([96], [1, 1], [half, half], [1, 1], False, [0, 0], 96, [False, True, False])
+    CudaKernels().run(aten.convolution_backward.default, (grad, x, weight, *rest), {}, context)
+    found = sum(sum(pieces) for pieces in context.effects.sequences)
+    assert found == (pytest.approx(164_079_223, rel=0.03) if transformed else 0)  # measured
