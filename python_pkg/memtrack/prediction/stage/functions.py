@@ -147,6 +147,8 @@ class Functions(TorchFunctionMode):
     def _make(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if func.__name__ in _REFUSED:
             raise refused(func.__name__, text("tensors of such a layout are not modelled"))
+        if func in _FROM_DATA and args and type(args[0]) in (list, tuple):
+            args = (_numbers(args[0]), *args[1:])
         device = kwargs.get("device")
         if device is None and func is torch.as_tensor and len(args) > 2:
             device, args = args[2], args[:2]
@@ -287,6 +289,19 @@ def _placed(
             break
         args = (*args, rest.pop(one.name))
     return args, rest
+
+
+def _numbers(data: Any) -> Any:
+    """Return lists of data with tensors as the numbers that torch would read from them."""
+    if not any(isinstance(one, (torch.Tensor, list, tuple)) for one in data):
+        return data
+    found = []
+    for one in data:
+        if isinstance(one, torch.Tensor):
+            found.append(one.tolist())
+        else:
+            found.append(_numbers(one) if type(one) in (list, tuple) else one)
+    return found
 
 
 def _ungenerated(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from typing import Any
 import torch
 
 from memtrack.capture import torch_api
+from memtrack.capture.recorder import Recorder
 from memtrack.errors import UnavailableError, UsageError
 from memtrack.i18n import text
 from memtrack.prediction.kernels.context import Effects, Gpu, KernelTable
+from memtrack.prediction.stage import legacy
 from memtrack.prediction.stage.assumptions import Assumption, Assumptions
 from memtrack.prediction.stage.claims import outer_claim_of
 from memtrack.prediction.stage.cuda import CudaFace, Memory
@@ -123,6 +125,8 @@ class Stage:
         enter.enter_context(_eager())
         self._face.install(patches)
         self._cuda.install(patches)
+        legacy.install(patches)
+        patches.replace(Recorder, "attach", _not_recorded)
         self._libraries.install(patches)
         self._process.install(patches)
         patches.replace(torch, "clear_autocast_cache", self._clearing)
@@ -172,6 +176,20 @@ class Stage:
         self._libraries.explain(error)
         if error is None:
             self._process.raise_failure()
+
+
+def _not_recorded(original: Any) -> Any:
+    """Let the prediction's own recorder begin, and none that the program makes."""
+
+    def attach(recorder: Any) -> None:
+        if type(recorder) is Recorder:
+            raise UsageError(
+                text("A recording cannot begin inside a prediction."),
+                text("The prediction is one itself: leave memtrack out of the function."),
+            )
+        original(recorder)
+
+    return attach
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from memtrack.i18n import text
+from memtrack.prediction.stage import legacy
 from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.claims import CPU, Depth, claim_of, storage_claim
 from memtrack.prediction.stage.known import quiet
@@ -38,12 +39,16 @@ class TensorFace:
     def install(self, patches: Patches) -> None:
         """Put the replacements in."""
         self._properties(patches)
-        for name in ("to", "cuda", "cpu", "type", "new_tensor", "get_device", "data_ptr"):
+        for name in ("to", "cuda", "cpu", "type", "type_as", "new", "new_tensor"):
+            patches.replace(Tensor, name, getattr(self, f"_{name}"), above=True)
+        for name in ("get_device", "data_ptr"):
             patches.replace(Tensor, name, getattr(self, f"_{name}"), above=True)
         for name in ("tolist", "numpy", "__array__", "__deepcopy__", "__reduce_ex__", "__repr__"):
             patches.replace(Tensor, name, getattr(self, f"_{name.strip('_')}"), above=True)
         for name in ("pin_memory", "share_memory_"):
             patches.replace(Tensor, name, self._itself, above=True)
+        for name in ("from_numpy", "frombuffer"):
+            patches.replace(torch, name, self._of_host)
         patches.replace(Tensor, "is_pinned", self._pinned, above=True)
         patches.replace(Tensor, "is_shared", self._pinned, above=True)
         patches.replace(Tensor, "record_stream", self._nothing, above=True)
@@ -133,16 +138,32 @@ class TensorFace:
                 )
             if isinstance(dtype, torch.dtype):
                 return self._moves.move(tensor, None, dtype)
-            kind, dtypes = (
-                ("torch.cuda.", _legacy()) if claim.device.type == "cuda" else ("torch.", _legacy())
-            )
             if dtype is None:
-                return kind + next(name for name, one in dtypes.items() if one == tensor.dtype)
-            named = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
-            target = self._moves.device("cuda") if ".cuda." in named else CPU
-            return self._moves.move(tensor, target, dtypes[named.rsplit(".", 1)[-1]])
+                return legacy.type_name(tensor, claim.device.type == "cuda")
+            is_cuda, held = legacy.named(dtype)
+            return self._moves.move(tensor, self._moves.device("cuda") if is_cuda else CPU, held)
 
         return type_of
+
+    def _type_as(self, original: Any) -> Any:
+        def type_as(tensor: Tensor, other: Tensor) -> Any:
+            with _quiet():
+                is_real = claim_of(tensor) is None and claim_of(other) is None
+            if is_real:
+                return original(tensor, other)
+            return self._moves.move(tensor, self._moves.device(other.device), other.dtype)
+
+        return type_as
+
+    def _new(self, original: Any) -> Any:
+        def new(tensor: Tensor, *args: Any, device: Any = None) -> Any:
+            with _quiet():
+                is_real = claim_of(tensor) is None
+            if is_real:
+                return original(tensor, *args)
+            return legacy.made(args, tensor.dtype, tensor.device if device is None else device)
+
+        return new
 
     def _new_tensor(self, original: Any) -> Any:
         def new_tensor(
@@ -163,6 +184,14 @@ class TensorFace:
             return -1 if index is None else index
 
         return get_device
+
+    def _of_host(self, original: Any) -> Any:
+        def from_host(*args: Any, **kwargs: Any) -> Tensor:
+            """Numbers of the program's own, which it may change: a copy that nobody shares."""
+            with quiet():
+                return self._operations.lifted(original(*args, **kwargs))
+
+        return from_host
 
     # values
 
@@ -310,24 +339,6 @@ def _parsed_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any,
             dtype = given if given is not None else dtype
     is_copy = bool(rest[1]) if len(rest) > 1 else bool(kwargs.get("copy", False))
     return device, dtype, is_copy, kwargs.get("memory_format")
-
-
-def _legacy() -> dict[str, torch.dtype]:
-    """Return the names of the old tensor types."""
-    return {
-        "FloatTensor": torch.float32,
-        "DoubleTensor": torch.float64,
-        "HalfTensor": torch.float16,
-        "BFloat16Tensor": torch.bfloat16,
-        "ByteTensor": torch.uint8,
-        "CharTensor": torch.int8,
-        "ShortTensor": torch.int16,
-        "IntTensor": torch.int32,
-        "LongTensor": torch.int64,
-        "BoolTensor": torch.bool,
-        "ComplexFloatTensor": torch.complex64,
-        "ComplexDoubleTensor": torch.complex128,
-    }
 
 
 def _numpy_of(real: Tensor) -> Any:

@@ -15,6 +15,7 @@ from prediction.programs import mlp
 from prediction.tested_gpu import GPU, KERNELS
 from torch import nn
 
+import memtrack
 from memtrack.errors import PredictionError, UsageError
 from memtrack.prediction.stage.stage import Stage
 
@@ -315,3 +316,12 @@ def test_what_would_be_compiled_runs_as_written_and_says_so():
         twice = torch.compile(fullgraph=True)(lambda x: x * 2)
         assert twice(model(torch.ones(1, 2, device="cuda"))).shape == (1, 2)
     assert {one.operation for one in stage.assumptions} == {"torch.compile"}
+
+
+def test_a_recording_inside_a_prediction_is_refused():
+    def program():
+        with memtrack.track():
+            torch.ones(3, device="cuda")
+
+    with pytest.raises(UsageError, match="cannot begin inside a prediction"), Stage(GPU, KERNELS):
+        program()

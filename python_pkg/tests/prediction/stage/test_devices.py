@@ -1,5 +1,6 @@
 """Devices: where tensors say they are, what CUDA would refuse, and `torch.cuda` dressed up."""
 
+import numpy as np
 import pytest
 import torch
 from prediction.tested_gpu import GPU, KERNELS
@@ -123,3 +124,32 @@ def test_models_are_sharded_by_hand_over_two_gpus():
         second(first(torch.randn(2, 4, device="cuda:0")).to("cuda:1")).sum().backward()
         assert stage.claimed_device(first.weight.grad).index == 0
         assert stage.claimed_device(second.weight.grad).index == 1
+
+
+def test_old_types_make_and_name_tensors_of_the_gpu(stage):
+    three = torch.cuda.FloatTensor(3)
+    assert three.is_cuda
+    assert three.type() == "torch.cuda.FloatTensor"
+    assert isinstance(three, torch.cuda.FloatTensor)
+    assert not isinstance(three, torch.FloatTensor)
+    assert torch.cuda.LongTensor([4, 5]).tolist() == [4, 5]
+    assert torch.zeros(2).type_as(three).device == three.device
+    assert three.new([1.0, 2.0]).tolist() == [1, 2]
+    assert three.new(2, 3).is_cuda
+    assert torch.FloatTensor([1, 2]).add_(1).tolist() == [2, 3]
+    torch.set_default_tensor_type("torch.cuda.HalfTensor")
+    assert torch.ones(2).is_cuda
+    assert torch.ones(2).dtype is torch.float16
+
+
+def test_numbers_of_the_programs_own_may_be_changed(stage):
+    pixels = torch.from_numpy(np.full((2, 3), 255, dtype=np.float32)).div_(255)
+    assert pixels.tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert torch.frombuffer(bytearray(8), dtype=torch.float32).add_(2).tolist() == [2, 2]
+
+
+def test_lists_of_tensors_become_one_of_their_numbers(stage):
+    known, unknown = torch.ones((), device="cuda"), torch.randn(100_000, device="cuda").sum()
+    assert torch.tensor([known, 2.0]).tolist() == [1, 2]
+    assert torch.tensor([[unknown], [known]], device="cuda").shape == (2, 1)
+    assert [one.operation for one in stage.assumptions] == ["float32 tensor.tolist()"]
