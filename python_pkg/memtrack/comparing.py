@@ -183,7 +183,7 @@ def folder_here(shell: Any) -> Path:
 
 
 def _folder(folder: Folder) -> Path:
-    return folder_here(running_shell()) if folder is None else Path(folder).expanduser()
+    return folder_here(running_shell()) if folder is None else Path(os.path.expanduser(folder))
 
 
 class LiveDiff(Diff):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def add_arguments(commands: Any, language: str) -> None:
 
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the report."""
-    folder = Path(options.file).expanduser()
+    folder = Path(os.path.expanduser(options.file))
     if folder.is_dir() and options.rank is None:
         return _show_ranks(open_ranks(folder).ranks_report, options.json, language)
     recording = open_recording(options.file) if options.rank is None else _of_rank(options)
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace, language: str) -> int:
 
 
 def _of_rank(options: argparse.Namespace) -> Recording:
-    folder = Path(options.file).expanduser()
+    folder = Path(os.path.expanduser(options.file))
     if not folder.is_dir():
         raise UsageError(text("--rank is for a folder of several ranks."))
     return open_ranks(folder)[options.rank]

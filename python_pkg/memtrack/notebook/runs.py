@@ -28,8 +28,8 @@ from memtrack.notebook.output import say
 from memtrack.notebook.targets import evaluate
 from memtrack.recording import RecordingData
 from memtrack.reports.steps import Steps, steps_of
-from memtrack.runs import History, Run, keeping
-from memtrack.runs.surroundings import origin_of
+from memtrack.runs import History, Run, history_folder, keeping
+from memtrack.runs.surroundings import origin_of, with_origin
 from memtrack.units import format_bytes
 
 SAVE_OPTIONS = ("--baseline",)
@@ -145,11 +145,9 @@ class RunCommands:
     def _saved(self, data: RecordingData, name: str, baseline: bool) -> Run:
         keeping.wait()
         origin = origin_of(self._shell)
-        with History(keeping.folder_of(origin)) as kept:
-            run = kept.recorded_as(data.facts.identifier)
-        if run is None:
-            run = keeping.keep_now(data, origin)
-        with History(keeping.folder_of(origin)) as kept:
+        with History(history_folder(origin.folder)) as kept:
+            known = kept.recorded_as(data.facts.identifier)
+            run = kept.add(with_origin(data, origin)) if known is None else known
             if name:
                 run = kept.name(run, name)
             return kept.make_baseline(run) if baseline else run

@@ -10,7 +10,6 @@ import os
 import sys
 import threading
 from collections import deque
-from pathlib import Path
 
 import numpy as np
 
@@ -135,8 +134,3 @@ def _worker() -> _Worker:
     if _the_worker is None or _the_worker.process != os.getpid():
         _the_worker = _Worker()
     return _the_worker
-
-
-def folder_of(origin: Origin, chosen: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of a history: the chosen one, else that of the environment or the origin."""
-    return history_folder(origin.folder) if chosen is None else Path(chosen).expanduser()

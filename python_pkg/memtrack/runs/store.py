@@ -43,7 +43,7 @@ def history_folder(beside: Path | None = None) -> Path:
     """Return where the history is: `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or script."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen and chosen.casefold() not in OFF:
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))
     return (beside or Path.cwd()) / FOLDER_NAME
 
 
