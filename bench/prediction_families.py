@@ -16,6 +16,7 @@ from prediction_models import (
     Step,
     casting,
     ended,
+    llama,
     pictures,
     words,
 )
@@ -112,17 +113,7 @@ def _padded(size: int) -> Data:
 
 
 def _lora_llama(options: Options) -> nn.Module:
-    import transformers as tf
-
-    config = tf.LlamaConfig(
-        hidden_size=1024,
-        num_hidden_layers=16,
-        num_attention_heads=16,
-        num_key_value_heads=4,
-        intermediate_size=2816,
-        vocab_size=32000,
-    )
-    return networks.with_lora(tf.LlamaForCausalLM(config), ("q_proj", "v_proj"))
+    return networks.with_lora(llama(options), ("q_proj", "v_proj"))
 
 
 def _classified(make: Callable[[], nn.Module]) -> Callable[[Options], nn.Module]:

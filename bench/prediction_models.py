@@ -241,7 +241,7 @@ def _bert(options: Options) -> nn.Module:
     return tf.BertForMaskedLM(tf.BertConfig(**_attention(options)))
 
 
-def _llama(options: Options) -> nn.Module:
+def llama(options: Options) -> nn.Module:
     import transformers as tf
 
     config = tf.LlamaConfig(
@@ -345,7 +345,7 @@ def _vectors(size: int) -> Data:
 MEASURED: Mapping[str, Model] = {
     "gpt2-124m": Model(_gpt2, words(50257, 512), 8),
     "bert-base": Model(_bert, words(30522, 128), 32),
-    "llama-300m": Model(_llama, words(32000, 1024), 4),
+    "llama-300m": Model(llama, words(32000, 1024), 4),
     "qwen2-500m": Model(_qwen2, words(151936, 512), 4),
     "t5-small": Model(_t5, words(32128, 512, 128), 16),
     "vit-base": Model(_vit, pictures(224), 32),
