@@ -13,7 +13,7 @@ from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports import diagnosiswords as words
 from memtrack.reports.cells import plain, shortened
 from memtrack.reports.colours import colour_of
-from memtrack.reports.words import literal, part_name
+from memtrack.reports.words import literal
 from memtrack.units import format_bytes, format_percent
 
 LONGEST_SENTENCE = 400
@@ -88,7 +88,7 @@ def _device(diagnosis: Diagnosis, language: str) -> list[str]:
     pieces, legend = [], []
     for part in parts:
         figure = ("~" if part.certainty == "estimated" else "") + format_bytes(part.bytes)
-        told = f"{_sentence(part_name(part.id), language)} {escape(figure)}"
+        told = f"{_sentence(words.part_title(part.id), language)} {escape(figure)}"
         share = escape(format_percent(part.bytes, total))
         style = f"flex:{part.bytes / total:.5f} 0 0;background:{colour_of(part.id)}"
         pieces.append(f'<span title="{told}, {share}" style="{style}"></span>')

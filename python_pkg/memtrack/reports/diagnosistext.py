@@ -6,7 +6,7 @@ from memtrack.diagnosis.diagnosis import Advice, Cause, Check, Diagnosis
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports import diagnosiswords as words
 from memtrack.reports.cells import display_width, left, plain, right, shortened, wrapped
-from memtrack.reports.words import literal, part_name
+from memtrack.reports.words import literal
 from memtrack.units import format_bytes, format_percent
 
 WIDTH = 80
@@ -103,7 +103,7 @@ def _device(page: _Page, diagnosis: Diagnosis) -> None:
     if not parts:
         return
     page.heading(words.DEVICE)
-    names = [page.render(part_name(part.id)) for part in parts]
+    names = [page.render(words.part_title(part.id)) for part in parts]
     column = min(max(map(display_width, names)), _NAME)
     for part, name in zip(parts, names, strict=True):
         figure = ("~" if part.certainty == "estimated" else "") + format_bytes(part.bytes)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memtrack.diagnosis.diagnosis import SURE, Cause, Diagnosis, Needed, Place, Process
 from memtrack.i18n import Text, text
-from memtrack.reports.words import PHASES, joined, literal
+from memtrack.reports.words import PHASES, joined, literal, part_name
 from memtrack.units import format_bytes
 
 UNKNOWN_CAUSE = "unknown"
@@ -38,6 +38,11 @@ _FIGURES = (
     ("device_free", text("free on the device")),
     ("others", text("held by other processes")),
 )
+
+
+def part_title(part: str) -> Text:
+    """Return the words for a part of the device; what is unknown of tensors is only their kind."""
+    return text("tensors of unknown kind") if part == "unknown" else part_name(part)
 
 
 def place_line(diagnosis: Diagnosis) -> Text | None:

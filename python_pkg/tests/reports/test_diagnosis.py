@@ -8,6 +8,7 @@ from pathlib import Path
 import make_diagnosis_fixture
 import pytest
 
+from memtrack.analysis.parts import Part
 from memtrack.diagnosis.diagnosis import Advice, Cause, Check, Holder, Needed, Place
 from memtrack.reports.cells import display_width
 from memtrack.reports.diagnosishtml import diagnosis_html
@@ -173,3 +174,10 @@ def test_a_payload_is_bounded():
     )
     assert len(json.dumps(encode_diagnosis(huge))) < 200_000
     assert len(diagnosis_html(huge)) < 100_000
+
+
+def test_of_tensors_without_a_category_only_the_kind_is_unknown():
+    parts = [Part("unknown", 3 << 30), Part("free", 1 << 30)]
+    shown = replace(DIAGNOSES["text"], parts=parts)
+    assert re.search(r"^  tensors of unknown kind +3.00 GiB  75 %", render_diagnosis(shown), re.M)
+    assert "tensors of unknown kind 3.00 GiB" in diagnosis_html(shown)

@@ -98,13 +98,18 @@ export class DevicePicture implements IDisposable {
     return box;
   }
 
+  /** What is unknown of tensors is only their kind. */
+  private _nameOf(id: string): string {
+    return id === 'unknown' ? this._trans.__('tensors of unknown kind') : partName(id, this._trans);
+  }
+
   /** Every part by name: the names in the bar itself are those that fit. The bar says it aloud. */
   private _legend(parts: readonly ILedgerPart[], total: number): HTMLElement {
     const items = parts
       .filter(({ bytes }) => bytes > 0)
       .map(({ id, bytes, certainty }) => {
         const figure = `${certainty === 'estimated' ? '~' : ''}${formatBytes(bytes)}`;
-        return element('li', {}, swatch(id), `${partName(id, this._trans)} ${figure}`);
+        return element('li', {}, swatch(id), `${this._nameOf(id)} ${figure}`);
       });
     return element(
       'ul',
