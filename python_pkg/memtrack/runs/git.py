@@ -51,7 +51,7 @@ def is_dirty(root: Path, seconds: float = PATIENCE_S) -> bool | None:
             timeout=seconds,
             check=True,
         )
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, RuntimeError, subprocess.SubprocessError):  # RuntimeError: Python is ending
         return None
     return bool(told.stdout.strip())
 
