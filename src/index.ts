@@ -6,6 +6,7 @@ import { diagnosisPlugin } from './plugins/diagnosis';
 import { gpuMonitorPlugin } from './plugins/gpumonitor';
 import { gpuPanelPlugin } from './plugins/gpupanel';
 import { gpuStatusPlugin } from './plugins/gpustatus';
+import { historyPlugin } from './plugins/history';
 import { liveReportsPlugin } from './plugins/livereports';
 import { planPlugin } from './plugins/plan';
 import { preferencesPlugin } from './plugins/preferences';
@@ -19,6 +20,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   gpuMonitorPlugin,
   gpuPanelPlugin,
   gpuStatusPlugin,
+  historyPlugin,
   liveReportsPlugin,
   planPlugin,
   preferencesPlugin,

@@ -2,6 +2,7 @@
 import { Token } from '@lumino/coreutils';
 
 import type { IGpuMonitor as GpuMonitor } from './model/gpus/monitor';
+import type { ILiveHistories as LiveHistories } from './model/history/live';
 import type { ILiveReports as LiveReports } from './model/live';
 import type { Preferences } from './model/preferences';
 
@@ -13,6 +14,15 @@ export const ILiveReports = new Token<LiveReports>(
 
 /** The type of the service behind the token. */
 export type ILiveReports = LiveReports;
+
+/** The live histories of this page, by the id of their widget model. */
+export const ILiveHistories = new Token<LiveHistories>(
+  'memtrack:ILiveHistories',
+  'The lists of runs of this page that have a kernel: where outputs find who changes runs.'
+);
+
+/** The type of the service behind the token. */
+export type ILiveHistories = LiveHistories;
 
 /** What the reader chose in the settings of memory reports, kept up to date. */
 export const IReportPreferences = new Token<Preferences>(

@@ -1,9 +1,9 @@
 // A report that a kernel is still working on, as the views see it. Who carries the messages is not
 // their business.
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 
 import type { IAdviceAnswer, IReport, ITick, ITimeline } from '../wire';
+import type { IRegistry } from './registry';
 import type { IWindow } from './window';
 
 /** A live report. `closed` comes once, when its kernel or its widget is gone. */
@@ -32,10 +32,4 @@ export interface ILiveReport {
 }
 
 /** The live reports of this page by the id of their widget model. */
-export interface ILiveReports {
-  get(id: string): ILiveReport | undefined;
-  /** Make a live report known; it is forgotten when the result is disposed. */
-  add(live: ILiveReport): IDisposable;
-  /** Says the id of a report that came or went. */
-  readonly changed: ISignal<ILiveReports, string>;
-}
+export type ILiveReports = IRegistry<ILiveReport>;

@@ -1,7 +1,8 @@
 // Provides the registry of live reports.
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
-import { LiveReports } from '../model/livereports';
+import type { ILiveReport } from '../model/live';
+import { Registry } from '../model/registry';
 import { ILiveReports } from '../tokens';
 
 /** Knows the reports of this page that have a kernel. */
@@ -10,5 +11,5 @@ export const liveReportsPlugin: JupyterFrontEndPlugin<ILiveReports> = {
   description: 'Knows the memory reports of this page that have a kernel.',
   autoStart: true,
   provides: ILiveReports,
-  activate: () => new LiveReports()
+  activate: () => new Registry<ILiveReport>()
 };

@@ -1,5 +1,6 @@
 import type { ILiveReport } from '../live';
-import { LiveReports } from '../livereports';
+import { Registry } from '../registry';
+import type { ILiveReport } from '../live';
 import { DEFAULT_PREFERENCES, Preferences, preferencesFrom } from '../preferences';
 import { Selection } from '../selection';
 import schema from '../../../schema/plugin.json';
@@ -8,7 +9,7 @@ describe('the registry of live reports', () => {
   const live = (id: string): ILiveReport => ({ id }) as ILiveReport;
 
   it('says which report came and went', () => {
-    const reports = new LiveReports();
+    const reports = new Registry<ILiveReport>();
     const said: string[] = [];
     reports.changed.connect((_, id) => said.push(id));
     const one = live('a');
@@ -21,7 +22,7 @@ describe('the registry of live reports', () => {
   });
 
   it('keeps a newer report when the older one of the same id goes', () => {
-    const reports = new LiveReports();
+    const reports = new Registry<ILiveReport>();
     const [older, newer] = [live('a'), live('a')];
     const entry = reports.add(older);
     reports.add(newer);

@@ -3,7 +3,7 @@ import { IJupyterWidgetRegistry } from '@jupyter-widgets/base';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Signal } from '@lumino/signaling';
 
-import type { LiveReports } from '../../model/livereports';
+import type { ILiveReports } from '../../model/live';
 import { Preferences } from '../../model/preferences';
 import { MIME_TYPE } from '../../wire';
 import { liveReportsPlugin } from '../livereports';
@@ -67,7 +67,7 @@ describe('the plugin of the settings', () => {
 });
 
 describe('the plugin of the widgets', () => {
-  const liveReports = liveReportsPlugin.activate(app) as LiveReports;
+  const liveReports = liveReportsPlugin.activate(app) as ILiveReports;
 
   it('registers a module that is loaded when the first widget comes', async () => {
     const registerWidget = jest.fn();
@@ -85,7 +85,11 @@ describe('the plugin of the widgets', () => {
       'ReportModel',
       'ReportView',
       'PlanModel',
-      'PlanView'
+      'PlanView',
+      'ComparisonModel',
+      'ComparisonView',
+      'HistoryModel',
+      'HistoryView'
     ]);
   });
 

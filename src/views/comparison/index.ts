@@ -9,7 +9,7 @@ import type { IComparison } from '../../wire/comparison';
 import { element } from '../dom';
 import { isPlainKey, keepOwnKeys } from '../ownkeys';
 import { Tabs } from '../report/tabs';
-import { ComparedChart } from './chart';
+import { comparedChart } from './chart';
 import { comparedLayers } from './layers';
 import { sidesOf } from './sides';
 import { moversTable, pairsTable, phasesTable, settingsTable } from './tables';
@@ -74,7 +74,7 @@ export class ComparisonWidget extends Panel {
         {
           id: 'timeline',
           label: trans.__('Timeline'),
-          create: () => new ComparedChart(comparison, trans)
+          create: () => comparedChart(comparison, trans)
         },
         {
           id: 'settings',

@@ -1,11 +1,11 @@
 // The two runs side by side: both peaks as bars on one scale, and what they are made of.
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { formatBytes, formatChange, formatDuration, formatPercent } from '../../base/bytes';
-import type { IComparison, INamedPair, ISide } from '../../wire/comparison';
+import { formatBytes, formatDuration } from '../../base/bytes';
+import type { IComparison, ISide } from '../../wire/comparison';
 import { element } from '../dom';
-import { categoryName, phaseName } from '../names';
-import { cssName, paint } from '../swatch';
+import { phaseName } from '../names';
+import { partsBar } from '../partsbar';
 import { sideName } from './words';
 
 /** Returns both runs: name, facts, and the peak as a bar by category, to one scale. */
@@ -28,11 +28,6 @@ function sideOf(
   top: number,
   trans: TranslationBundle
 ): HTMLElement {
-  const bar = element('div', { class: 'memtrack-Comparison-bar' });
-  bar.style.width = `${(100 * peak[which]) / top}%`;
-  const parts = categories.filter(part => part[which] > 0);
-  bar.append(...parts.map(part => segment(part, which, peak[which], trans)));
-  const spoken = parts.map(part => `${categoryName(part.id, trans)} ${formatBytes(part[which])}`);
   return element(
     'div',
     { class: 'memtrack-Comparison-side' },
@@ -44,14 +39,10 @@ function sideOf(
       ...evidenceMark(side, trans)
     ),
     element('span', { class: 'memtrack-Comparison-facts' }, factsOf(side, trans)),
-    element(
-      'div',
-      {
-        class: 'memtrack-Comparison-track',
-        role: 'img',
-        'aria-label': trans.__('%1 in all: %2', formatBytes(peak[which]), spoken.join(', '))
-      },
-      bar
+    partsBar(
+      categories.map(part => ({ id: part.id, bytes: part[which] })),
+      top,
+      trans
     ),
     element(
       'span',
@@ -59,21 +50,6 @@ function sideOf(
       formatBytes(peak[which])
     )
   );
-}
-
-function segment(
-  part: INamedPair,
-  which: 'before' | 'after',
-  whole: number,
-  trans: TranslationBundle
-): HTMLElement {
-  const bytes = part[which];
-  const node = element('span', {
-    class: `memtrack-Comparison-part memtrack-mod-${cssName(part.id)}`,
-    title: `${categoryName(part.id, trans)}: ${formatBytes(bytes)} (${formatPercent(bytes, whole)})`
-  });
-  node.style.flexGrow = String(bytes);
-  return paint(node, part.id);
 }
 
 /** What is not measured says so beside the name. */
@@ -102,14 +78,4 @@ function factsOf(side: ISide, trans: TranslationBundle): string {
   ]
     .filter(Boolean)
     .join(' · ');
-}
-
-/** Returns a change as text with the class that tells more from less. */
-export function changeCell(change: number): HTMLElement {
-  const kind = change > 0 ? ' memtrack-mod-more' : change < 0 ? ' memtrack-mod-less' : '';
-  return element(
-    'td',
-    { class: `memtrack-mod-number${kind}`, title: `${change} B` },
-    formatChange(change)
-  );
 }

@@ -1,14 +1,12 @@
 // What moved the peak, phase by phase, part by part of the device, and what else is not the same.
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { formatBytes, formatDuration } from '../../base/bytes';
 import type { IComparison, INamedPair, IPhasePair } from '../../wire/comparison';
+import { NUMBER, bytesCell, captioned, changeCell, timeCell } from '../captioned';
 import { element } from '../dom';
 import { categoryName, partName, phaseName } from '../names';
 import { swatch } from '../swatch';
-import { changeCell } from './sides';
 
-const NUMBER = 'memtrack-mod-number';
 /** More would be a list of layers, which the table of layers is. */
 const MOST_MOVERS = 12;
 
@@ -45,7 +43,7 @@ export function moversTable(comparison: IComparison, trans: TranslationBundle): 
     );
   }
   const total = comparison.peak.after - comparison.peak.before;
-  return table(
+  return captioned(
     trans.__('What moved the peak'),
     [[trans.__('Category')], [trans.__('Where')], [trans.__('Change'), NUMBER]],
     rows,
@@ -65,7 +63,7 @@ export function pairsTable(
   label: string,
   trans: TranslationBundle
 ): HTMLElement {
-  return table(
+  return captioned(
     label,
     [
       [trans.__('Part')],
@@ -88,7 +86,7 @@ export function pairsTable(
 
 /** Returns the most bytes and the time of each phase, before and after. */
 export function phasesTable(phases: readonly IPhasePair[], trans: TranslationBundle): HTMLElement {
-  return table(
+  return captioned(
     trans.__('By phase'),
     [
       [trans.__('Phase')],
@@ -117,7 +115,7 @@ export function phasesTable(phases: readonly IPhasePair[], trans: TranslationBun
 
 /** Returns settings, versions and code that are not the same. */
 export function settingsTable({ settings }: IComparison, trans: TranslationBundle): HTMLElement {
-  return table(
+  return captioned(
     trans.__('Settings and code'),
     [[trans.__('What')], [trans.__('Before')], [trans.__('After')]],
     settings.map(({ name, before, after }) =>
@@ -129,40 +127,5 @@ export function settingsTable({ settings }: IComparison, trans: TranslationBundl
         element('td', { class: 'memtrack-mod-value', dir: 'auto' }, after || '–')
       )
     )
-  );
-}
-
-function bytesCell(bytes: number | undefined): HTMLElement {
-  return bytes === undefined
-    ? element('td', {})
-    : element('td', { class: NUMBER, title: `${bytes} B` }, formatBytes(bytes));
-}
-
-function timeCell(nanoseconds: number | undefined): HTMLElement {
-  return nanoseconds === undefined || nanoseconds === 0
-    ? element('td', {})
-    : element('td', { class: NUMBER, title: `${nanoseconds} ns` }, formatDuration(nanoseconds));
-}
-
-function table(
-  label: string,
-  columns: readonly (readonly [string, string?])[],
-  rows: readonly HTMLElement[],
-  sum?: HTMLElement
-): HTMLElement {
-  const head = columns.map(([text, kind]) => element('th', { scope: 'col', class: kind }, text));
-  const made = element(
-    'table',
-    { class: 'memtrack-Table memtrack-Comparison-table' },
-    element('caption', {}, label),
-    element('thead', {}, element('tr', {}, ...head)),
-    element('tbody', {}, ...rows),
-    ...(sum === undefined ? [] : [element('tfoot', {}, sum)])
-  );
-  // Wide tables scroll by themselves, with the keyboard too.
-  return element(
-    'div',
-    { class: 'memtrack-Comparison-scroll', tabindex: '0', role: 'group', 'aria-label': label },
-    made
   );
 }

@@ -2,7 +2,8 @@ import type { DOMWidgetModel } from '@jupyter-widgets/base';
 import { Widget } from '@lumino/widgets';
 
 import { PACKAGE_VERSION } from '../../base/version';
-import { LiveReports } from '../../model/livereports';
+import type { ILiveReport, ILiveReports } from '../../model/live';
+import { Registry } from '../../model/registry';
 import { Preferences } from '../../model/preferences';
 import { trans, nextFrame } from '../../views/__tests__/sample';
 import { reportFixture } from '../../wire/__tests__/fixture';
@@ -32,13 +33,13 @@ const TICK = {
 };
 
 describe('the widget of a live report', () => {
-  let liveReports: LiveReports;
+  let liveReports: ILiveReports;
   let manager: FakeManager;
   let comm: FakeComm;
   const fixture = reportFixture();
 
   beforeEach(() => {
-    liveReports = new LiveReports();
+    liveReports = new Registry<ILiveReport>();
     const preferences = new Preferences();
     manager = new FakeManager(reportWidgets({ trans, language: 'en', preferences, liveReports }));
     comm = new FakeComm('m1');

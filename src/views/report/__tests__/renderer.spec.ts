@@ -2,7 +2,8 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
-import { LiveReports } from '../../../model/livereports';
+import type { ILiveReport, ILiveReports } from '../../../model/live';
+import { Registry } from '../../../model/registry';
 import { Preferences } from '../../../model/preferences';
 import { MIME_TYPE } from '../../../wire';
 import { readFixture } from '../../../wire/__tests__/fixture';
@@ -22,11 +23,11 @@ function modelOf(changes: Record<string, unknown> = {}): IRenderMime.IMimeModel 
 
 describe('the renderer of an output', () => {
   const preferences = new Preferences();
-  let liveReports: LiveReports;
+  let liveReports: ILiveReports;
   let renderer: ReportRenderer;
 
   beforeEach(() => {
-    liveReports = new LiveReports();
+    liveReports = new Registry<ILiveReport>();
     renderer = new ReportRenderer(MIME_TYPE, {
       trans,
       language: 'en',

@@ -1,25 +1,32 @@
-// The registry of live reports: widget models put themselves in, renderers of outputs look for them.
+// What a page has alive, by the id of its widget model: models put themselves in, renderers look here.
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { ILiveReport, ILiveReports } from './live';
+/** What is alive on this page, by the id of its widget model. */
+export interface IRegistry<T> {
+  get(id: string): T | undefined;
+  /** Make `live` known; it is forgotten when the result is disposed. */
+  add(live: T): IDisposable;
+  /** Says the id of what came or went. */
+  readonly changed: ISignal<IRegistry<T>, string>;
+}
 
-/** The live reports of one page. */
-export class LiveReports implements ILiveReports {
-  private readonly _byId = new Map<string, ILiveReport>();
+/** What is alive on one page. */
+export class Registry<T extends { readonly id: string }> implements IRegistry<T> {
+  private readonly _byId = new Map<string, T>();
   private readonly _changed = new Signal<this, string>(this);
 
   get changed(): ISignal<this, string> {
     return this._changed;
   }
 
-  get(id: string): ILiveReport | undefined {
+  get(id: string): T | undefined {
     return this._byId.get(id);
   }
 
-  add(live: ILiveReport): IDisposable {
+  add(live: T): IDisposable {
     this._byId.set(live.id, live);
     this._changed.emit(live.id);
     return new DisposableDelegate(() => {
