@@ -265,6 +265,12 @@ MANGLINGS = {
     "compose": _each_line(lambda _: "worker_1  | "),
     "pytest": _each_line(lambda _: "E       "),
     "container": _each_line(lambda _: "2026-03-04T12:13:14.123456789Z stderr F "),
+    "journal": _each_line(
+        lambda r: f"Mar  4 12:13:{r.randint(10, 59)} node7 python3.11[{r.randint(1, 99999)}]: "
+    ),
+    "syslog": _each_line(
+        lambda r: f"2026-03-04T12:13:14+0000 gpu-1.lab train@2[{r.randint(1, 9)}]: "
+    ),
     "wrapped": _wrapped,
     "cut": _cut_lines,
     "coloured": _coloured,

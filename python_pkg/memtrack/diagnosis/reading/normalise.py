@@ -50,6 +50,8 @@ _PREFIXES = (
     r"\[?" + _CLOCK + r"\]?(?:[,:|-]|\s[|-])?\s",
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d{1,2}\s" + _CLOCK + r"\s\S+\s",
     r"\[\s?\d+\.\d{4,6}\]\s",
+    # What systemd's journal and syslog put between time and words: `node7 python3[812]: `.
+    r"(?:[\w.-]{1,60}\s)?[\w./@-]{1,60}\[\d{1,7}\]:\s",
     # Levels and the place that logged.
     r"\[?" + _LEVEL + r"\]?\s*[:|]\s?",
     _LEVEL + r"\s+(?=\d{2,4}[-/:])",
