@@ -152,3 +152,16 @@ def test_assumptions_are_listed_and_counted():
     assert len(found) == MOST_ASSUMPTIONS + 1
     assert found[0].render("en") == "Assumed at train.py:0: item() gives 1.0"
     assert found[-1].render("en") == "Assumed at 4 more places"
+
+
+@pytest.mark.gpu
+def test_here_is_this_machines_gpu_and_starts_no_cuda():
+    torch = pytest.importorskip("torch")
+    was_started = torch.cuda.is_initialized()
+    found = target_of("here")
+    assert torch.cuda.is_initialized() == was_started
+    own = torch.cuda.get_device_properties(0)
+    assert found.name == own.name
+    assert found.capacity == pytest.approx(own.total_memory, abs=64 * MIB)
+    assert found.capability == (own.major, own.minor)
+    assert found.multiprocessors == own.multi_processor_count
