@@ -64,10 +64,11 @@ def quadratic(scene: Scene) -> Array:
             if size % matrix == 0
             and 1 <= size // (4 * matrix) <= _MOST_HEADS
             and width % (size // (4 * matrix)) == 0
-            and size != 4 * output
+            and size > 4 * output  # below that lie queries, and biases that all of a batch share
         }
         layer = int(scene.ground.data.calls["layer"][call])
-        known.setdefault(layer, set()).update(sizes | {size // 4 for size in sizes})
+        masks = {size // 4 for size in sizes} - {4 * output}
+        known.setdefault(layer, set()).update(sizes | masks)
     for layer, sizes in known.items():
         inside = (scene["layer"] >= layer) & (
             scene["layer"] < layer + int(layers["subtree"][layer])

@@ -1,0 +1,106 @@
+"""Autocast and 16-bit weights simulated on events are what the program predicted again with them needs."""
+
+from functools import cache
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from memtrack.prediction.predict import predict  # noqa: E402
+from memtrack.prediction.variants import again, peaks_of  # noqa: E402
+from memtrack.remedies import advise  # noqa: E402
+
+IDS = ("bf16_autocast", "bf16_weights")
+WIDTH, HEADS, LAYERS, WORDS = 512, 8, 4, 8192
+
+
+def llama():
+    return transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(
+            hidden_size=WIDTH,
+            num_hidden_layers=LAYERS,
+            num_attention_heads=HEADS,
+            num_key_value_heads=2,
+            intermediate_size=3 * WIDTH,
+            vocab_size=WORDS,
+        )
+    )
+
+
+def bert():
+    return transformers.BertForMaskedLM(
+        transformers.BertConfig(
+            hidden_size=WIDTH,
+            num_hidden_layers=LAYERS,
+            num_attention_heads=HEADS,
+            intermediate_size=4 * WIDTH,
+            vocab_size=WORDS,
+        )
+    )
+
+
+def gpt2():
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, vocab_size=WORDS)
+    )
+
+
+def t5():
+    config = transformers.T5Config(
+        d_model=WIDTH, num_layers=LAYERS, vocab_size=WORDS, decoder_start_token_id=0, pad_token_id=0
+    )
+    return transformers.T5ForConditionalGeneration(config)
+
+
+MODELS = {"llama": llama, "bert": bert, "gpt2": gpt2, "t5": t5}
+"""Grouped heads and written norms; a loss without an upcast; tied weights; a mask that is learned."""
+
+
+def build_of(name):
+    def build():
+        model = MODELS[name]().cuda().train()
+        words = torch.randint(0, WORDS, (8, 256)).cuda()
+        optimizer = torch.optim.AdamW(model.parameters())
+
+        def step():
+            optimizer.zero_grad()
+            loss = model(input_ids=words, labels=words).loss
+            loss.backward()
+            optimizer.step()
+
+        return step
+
+    return build
+
+
+def run(build):
+    return predict(build, steps=2, gpu="H200")
+
+
+@cache
+def base_of(name):
+    return run(build_of(name))
+
+
+def predicted(name, identifier):
+    """Return the base and the peak of the program that was predicted again with a remedy."""
+    base = base_of(name)
+    return base, again(build_of(name), run, base, [identifier]).peak
+
+
+def simulated(base, identifier):
+    """Return the peak with a remedy by changing the base's events, and its bounds."""
+    found = next(one for one in advise(base).remedies if one.id == identifier)
+    return found.peak, found.low, found.high
+
+
+@pytest.mark.parametrize("identifier", IDS)
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_simulated_is_what_is_predicted_again(name, identifier):
+    base, truth = predicted(name, identifier)
+    peak, low, high = simulated(base, identifier)
+    whole = peaks_of(base).peak
+    assert whole > truth
+    assert abs(peak - truth) <= 0.02 * whole
+    assert low - 0.01 * whole <= truth <= high + 0.01 * whole
