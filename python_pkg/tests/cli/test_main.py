@@ -191,8 +191,7 @@ def test_a_full_disk_under_the_output_is_one_line(arguments):
         ("/dev/zero", "/dev/zero is not a regular file."),
         (
             os.curdir,
-            "There is no recording of a rank in the folder .."
-            " torchrun … -m memtrack run SCRIPT makes one.",
+            "There is no recording of a rank in the folder .. torchrun … -m memtrack run SCRIPT makes one.",
         ),
     ],
 )
