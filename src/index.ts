@@ -10,6 +10,7 @@ import { historyPlugin } from './plugins/history';
 import { liveReportsPlugin } from './plugins/livereports';
 import { planPlugin } from './plugins/plan';
 import { preferencesPlugin } from './plugins/preferences';
+import { ranksPlugin } from './plugins/ranks';
 import { reportPlugin } from './plugins/report';
 import { versionCheckPlugin } from './plugins/versioncheck';
 import { widgetsPlugin } from './plugins/widgets';
@@ -24,6 +25,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   liveReportsPlugin,
   planPlugin,
   preferencesPlugin,
+  ranksPlugin,
   reportPlugin,
   versionCheckPlugin,
   widgetsPlugin

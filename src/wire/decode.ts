@@ -97,7 +97,8 @@ function decodeView(decoder: ColumnDecoder, fields: Fields, layers: number): IVi
   };
 }
 
-function decodeDevice(fields: Fields): IDevice {
+/** Decodes a device. */
+export function decodeDevice(fields: Fields): IDevice {
   return {
     kind: fields.string('kind'),
     index: fields.integer('index', -1),

@@ -14,3 +14,6 @@ export const COMPARISON_MIME_TYPE = 'application/vnd.memtrack.comparison.v1+json
 
 /** The MIME type of the kept runs in an output. */
 export const HISTORY_MIME_TYPE = 'application/vnd.memtrack.history.v1+json';
+
+/** The MIME type of several ranks of one run in an output. */
+export const RANKS_MIME_TYPE = 'application/vnd.memtrack.ranks.v1+json';

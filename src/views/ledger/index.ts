@@ -67,7 +67,7 @@ export class LedgerView extends Widget {
 }
 
 /** Returns the name of a device with its place: `NVIDIA H200 (cuda:0)`. */
-export function deviceName({ device }: IView): string {
+export function deviceName({ device }: Pick<IView, 'device'>): string {
   const place = device.index < 0 ? device.kind : `${device.kind}:${device.index}`;
   return device.name && device.name !== device.kind ? `${device.name} (${place})` : place;
 }
