@@ -4,7 +4,8 @@ A product of matrices whose result is small and whose sum is long does not fill 
 (CUTLASS, "Efficient GEMM in CUDA", parallelized reductions): the sum is cut into as many slices as
 multiprocessors are left, each with its own result in fp32 in the workspace. A tile has 128 or, for
 fewer channels, 64 of each; every element of the kernel has tiles of its own. Of 16 bits one slice is
-added where the result is written.
+added where the result is written. Where there are more tiles than multiprocessors, those of fp32 that
+are left for a last wave are cut.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ TILE, SMALL_TILE, WIDE_TILE = 128, 64, 256
 _BYTES = 4
 _LEAST_SUM = 512
 """A slice sums at least so many places in fp32."""
-_LEAST_SUM_OF_FEW = 2048
+_LEAST_SUM_OF_FEW, _LEAST_SUM_OF_TAIL = 2048, 224
 
 
 def slices_of_weights(
@@ -39,6 +40,10 @@ def slices_of_weights(
         return count * outside * columns * _BYTES if count > 1 else 0
     high, wide = _tile(outside), _tile(inside)
     tiles = -(-outside // high) * -(-inside // wide) * elements
+    if tiles > multiprocessors and weight.dtype is FP32:
+        tiles %= multiprocessors
+        count = min(multiprocessors // max(tiles, 1), places // _LEAST_SUM_OF_TAIL)
+        return count * tiles * high * wide * _BYTES if count > 1 else 0
     room = multiprocessors // tiles - (0 if weight.dtype is FP32 else 1)
     count = min(room, places // _least(weight.dtype, high * wide))
     return count * tiles * high * wide * _BYTES if count > 1 else 0

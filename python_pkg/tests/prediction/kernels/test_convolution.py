@@ -85,6 +85,7 @@ def test_on_other_gpus_than_the_measured_the_interval_is_wider(capability):
         ((384, 80, 1, 3), 8 * 3000, 8_258_199),
         ((384, 384, 1, 3), 8 * 1500, 7_078_387),
         ((320, 320, 3, 3), 4 * 32 * 32, 0),
+        ((512, 512, 3, 3), 32 * 7 * 7, 5_505_519),
     ],
 )
 def test_slices_of_the_gradient_of_weights_fill_the_multiprocessors_once(shape, places, measured):
