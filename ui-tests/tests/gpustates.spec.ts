@@ -168,6 +168,10 @@ test('eight devices of 64 processes in a narrow panel', async () => {
   await page.sidebar.setWidth(240, 'right');
   server.show(devices);
   await expect(panel.rows(panel.device(7))).toHaveCount(64);
+  // One line for all of them: the list of processes stays in sight.
+  await expect(warnings(panel.device(7))).toHaveText([
+    /^62 processes belong to no open session and hold 51\.\d GiB/
+  ]);
   const overflow = (): Promise<number> =>
     panel.region.evaluate(node =>
       Math.max(

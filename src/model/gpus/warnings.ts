@@ -17,8 +17,11 @@ export type GpuWarning =
       readonly id: 'sessionless' | 'defunct';
       readonly process: IGpuProcess;
       readonly bytes: number | undefined;
-    };
+    }
+  | { readonly id: 'sessionlessMany'; readonly count: number; readonly bytes: number };
 
+// More of one kind are told in one line, so that the list of processes stays in sight.
+const MOST_LINES = 3;
 // A driver counts some memory to no process even when all is well; from here on somebody holds it.
 const UNLISTED_BYTES = 2 ** 30;
 // Ended, and yet the driver lists it.
@@ -36,9 +39,19 @@ export function warningsOf(
   return [
     ...device.flags.map(flag => ({ id: 'flag', flag }) as const),
     ...(percent >= settings.fullPercent ? [{ id: 'full', percent } as const] : []),
-    ...device.processes.flatMap(process => ofProcess(process, settings, now)),
+    ...together(device.processes.flatMap(process => ofProcess(process, settings, now))),
     ...(devices.some(({ parent }) => parent === device.uuid) ? [] : unlisted(device))
   ];
+}
+
+function together(warnings: readonly GpuWarning[]): readonly GpuWarning[] {
+  const sizes = warnings.flatMap(each => (each.id === 'sessionless' ? [each.bytes ?? 0] : []));
+  if (sizes.length <= MOST_LINES) {
+    return warnings;
+  }
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const rest = warnings.filter(({ id }) => id !== 'sessionless');
+  return [...rest, { id: 'sessionlessMany', count: sizes.length, bytes }];
 }
 
 function ofProcess(

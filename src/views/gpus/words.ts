@@ -144,6 +144,12 @@ export function warningText(warning: GpuWarning, units: Units, trans: Translatio
         '%1 belongs to no open session: look whether it is still needed.',
         processName(warning.process)
       );
+    case 'sessionlessMany':
+      return trans.__(
+        '%1 processes belong to no open session and hold %2: look whether they are still needed.',
+        warning.count,
+        bytesIn(units, warning.bytes)
+      );
     case 'defunct':
       return trans.__(
         '%1 has ended, but the driver still counts its memory. What started it has to end as well.',

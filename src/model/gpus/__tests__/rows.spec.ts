@@ -85,6 +85,20 @@ describe('warnings', () => {
     expect(ids(changes)).toEqual([id]);
   });
 
+  it('tell many without a session in one line, with what they hold together', () => {
+    const many = (count: number): object => ({
+      processes: Array.from({ length: count }, (_, at) =>
+        processJson({ pid: 50 + at, bytes: (12 * GIB) / count })
+      )
+    });
+    expect(ids(many(3))).toEqual(['sessionless', 'sessionless', 'sessionless']);
+    expect(ids(many(4))).toEqual(['sessionlessMany']);
+    const [device] = devices(many(4));
+    expect(device && warningsOf(device, [device], DEFAULT_GPU_SETTINGS, NOW)).toEqual([
+      { id: 'sessionlessMany', count: 4, bytes: 12 * GIB }
+    ]);
+  });
+
   it('follow the settings', () => {
     const processes = [kernelJson('a', 1, 12 * GIB, long)];
     expect(ids({ processes }, gpuSettingsFrom({ idleTime: 240 }))).toEqual([]);
