@@ -9,7 +9,16 @@ const FOLDER = 'saved';
 
 /** A notebook of fixtures/notebooks.py. */
 export type SavedNotebook =
-  'advice' | 'comparison' | 'devices' | 'diagnosis' | 'gpt2' | 'large' | 'leak' | 'plans' | 'snapshot';
+  | 'advice'
+  | 'comparison'
+  | 'devices'
+  | 'diagnosis'
+  | 'gpt2'
+  | 'large'
+  | 'leak'
+  | 'plans'
+  | 'ranks'
+  | 'snapshot';
 
 /** Returns the path, on the server, of a notebook with a saved report and no kernel. */
 export function savedNotebook(name: SavedNotebook): string {
