@@ -19,13 +19,22 @@ def peak(data):
     return int(allocated(data, 0).max())
 
 
+BOUNDS = {
+    "checkpoint_layers": 0.009,  # 0.81 %: what a checkpoint itself keeps, such as random states
+    "adafactor": 0.009,  # 0.83 %: embeddings are not square
+    "bf16_weights": 0.001,
+    "accumulate_gradients": 1e-4,
+    "sgd_momentum": 1e-4,
+}
+"""How far off savings are that were measured, as shares of the base's peak."""
+
+
 @pytest.mark.parametrize("identifier", TRUTHS)
 def test_a_simulated_saving_is_the_measured_one(identifier):
     base, truth = recorded(), recorded(**TRUTHS[identifier])
     found = {one.id: one for one in advise(base).remedies}[identifier]
     measured = peak(base) - peak(truth)
-    # The step counters of Adam, the constants of the loss: what is not worth a rule.
-    assert abs(found.saving_bytes - measured) <= 0.02 * peak(base)
+    assert abs(found.saving_bytes - measured) <= BOUNDS[identifier] * peak(base)
     assert found.saving_bytes * measured > 0
 
 
