@@ -58,7 +58,10 @@ test('a run is named by keyboard, and found by its name', async () => {
 });
 
 test('a deleted run comes back', async () => {
-  await history.getByRole('row', { name: /^Run 1/ }).getByRole('button', { name: 'Delete' }).click();
+  await history
+    .getByRole('row', { name: /^Run 1/ })
+    .getByRole('button', { name: 'Delete' })
+    .click();
   await expect(history.getByRole('heading', { name: /^1 run in/ })).toBeVisible();
   await history.getByRole('button', { name: 'Undo' }).click();
   await expect(history.getByRole('heading', { name: /^2 runs in/ })).toBeVisible();

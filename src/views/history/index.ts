@@ -12,6 +12,7 @@ import { foundIn, withPage, withRuns } from '../../model/history/runs';
 import type { IHistory, IRun } from '../../wire/runs';
 import { Chart } from '../chart';
 import { ComparisonWidget } from '../comparison';
+import { element } from '../dom';
 import { isPlainKey, keepOwnKeys } from '../ownkeys';
 import { Lasting } from './lasting';
 import { RunTable } from './table';
@@ -26,6 +27,7 @@ export class HistoryWidget extends Panel {
   private readonly _toolbar: HistoryToolbar;
   private readonly _table: RunTable;
   private readonly _chart: Chart;
+  private readonly _legend: Widget;
   private readonly _status: Lasting;
   private readonly _compared = new Panel();
   private readonly _keys: IDisposable;
@@ -69,10 +71,21 @@ export class HistoryWidget extends Panel {
           }
         })
     });
+    const key = (kind: string, text: string): HTMLElement =>
+      element('span', { class: `memtrack-History-key memtrack-mod-${kind}` }, text);
+    this._legend = new Widget({
+      node: element(
+        'div',
+        { class: 'memtrack-History-legend' },
+        key('peak', trans.__('peak')),
+        key('speed', trans.__('steps a second, on the right'))
+      )
+    });
     this._chart.description = trans.__('Peak and steps a second of the runs below, oldest first');
     for (const node of [this._toolbar.node, this._status.node]) {
       this.addWidget(new Widget({ node }));
     }
+    this.addWidget(this._legend);
     this.addWidget(this._chart);
     this.addWidget(new Widget({ node: this._table.node }));
     this.addWidget(this._compared);
@@ -117,6 +130,7 @@ export class HistoryWidget extends Panel {
     });
     const isMore = this._live !== undefined && this._list.runs.length < this._list.total;
     this._table.show(shown, { isWritable: this._isWritable, isMore });
+    this._legend.setHidden(shown.length < 2);
     this._chart.setHidden(shown.length < 2);
     this._chart.redraw();
   }
