@@ -126,7 +126,7 @@ class Stage:
         self._face.install(patches)
         self._cuda.install(patches)
         legacy.install(patches)
-        patches.replace(Recorder, "attach", _not_recorded)
+        patches.replace(Recorder, "__init__", _not_recorded)
         self._libraries.install(patches)
         self._process.install(patches)
         patches.replace(torch, "clear_autocast_cache", self._clearing)
@@ -181,15 +181,15 @@ class Stage:
 def _not_recorded(original: Any) -> Any:
     """Let the prediction's own recorder begin, and none that the program makes."""
 
-    def attach(recorder: Any) -> None:
+    def make(recorder: Any, *args: Any, **kwargs: Any) -> None:
         if type(recorder) is Recorder:
             raise UsageError(
                 text("A recording cannot begin inside a prediction."),
                 text("The prediction is one itself: leave memtrack out of the function."),
             )
-        original(recorder)
+        original(recorder, *args, **kwargs)
 
-    return attach
+    return make
 
 
 @contextlib.contextmanager
