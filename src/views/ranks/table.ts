@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { at } from '../../base/assert';
-import { formatBytes, formatPercent } from '../../base/bytes';
+import { formatBytes } from '../../base/bytes';
 import type { IRank, IRanks } from '../../wire/ranks';
 import { NUMBER, bytesCell, captioned, timeCell } from '../captioned';
 import { element } from '../dom';
@@ -45,9 +45,9 @@ export function ranksTable(
   });
   const missing = ranks.missing
     .slice(0, MOST_MISSING)
-    .map(rank => ({ rank, node: missingRow(rank, trans) }));
+    .map(rank => ({ rank, node: missingRow(ranks, rank, trans) }));
   const all = [...rows, ...missing].sort((a, b) => a.rank - b.rank).map(({ node }) => node);
-  const table = captioned(trans.__('Peaks of the ranks'), columnsOf(trans), all);
+  const table = captioned(trans.__('Peaks of the ranks'), columnsOf(ranks, trans), all);
   table.classList.add('memtrack-Ranks-table');
   table.style.setProperty(
     '--memtrack-mean',
@@ -70,14 +70,21 @@ export function ranksLegend(
   );
 }
 
-function columnsOf(trans: TranslationBundle): readonly (readonly [string, string?])[] {
+/** Reserved memory is not known of every recording: without it there is no column. */
+function hasReserved({ ranks }: IRanks): boolean {
+  return ranks.some(({ reserved }) => reserved >= 0);
+}
+
+function columnsOf(
+  ranks: IRanks,
+  trans: TranslationBundle
+): readonly (readonly [string, string?])[] {
   return [
     [trans.__('Rank')],
     [trans.__('Device')],
     [trans.__('Peak'), NUMBER],
     [trans.__('To one scale')],
-    [trans.__('Of the highest'), NUMBER],
-    [trans.__('Reserved'), NUMBER],
+    ...(hasReserved(ranks) ? [[trans.__('Reserved'), NUMBER] as const] : []),
     [trans.__('Steps'), NUMBER],
     [trans.__('A step'), NUMBER],
     [trans.__('State')],
@@ -112,8 +119,7 @@ function rankRow(
     peak === undefined
       ? element('td', {}, trans.__('no memory seen'))
       : element('td', { class: 'memtrack-Ranks-bar' }, partsBar(parts, ranks.maxPeak, trans)),
-    element('td', { class: NUMBER }, peak ? formatPercent(peak.bytes, ranks.maxPeak) : ''),
-    bytesCell(rank.reserved < 0 ? undefined : rank.reserved),
+    ...(hasReserved(ranks) ? [bytesCell(rank.reserved < 0 ? undefined : rank.reserved)] : []),
     element('td', { class: NUMBER }, String(rank.steps)),
     timeCell(rank.stepNs),
     element('td', {}, ...stateOf(rank, trans)),
@@ -131,11 +137,11 @@ function stateOf({ state }: IRank, trans: TranslationBundle): readonly (HTMLElem
   return [element('span', { class: 'memtrack-Badge memtrack-mod-interrupted', title }, word)];
 }
 
-function missingRow(rank: number, trans: TranslationBundle): HTMLTableRowElement {
+function missingRow(ranks: IRanks, rank: number, trans: TranslationBundle): HTMLTableRowElement {
   return element(
     'tr',
     { class: 'memtrack-Ranks-missing' },
     element('th', { scope: 'row' }, trans.__('rank %1', String(rank))),
-    element('td', { colspan: String(columnsOf(trans).length - 1) }, trans.__('no recording'))
+    element('td', { colspan: String(columnsOf(ranks, trans).length - 1) }, trans.__('no recording'))
   );
 }

@@ -79,21 +79,20 @@ describe('several ranks', () => {
       ['rank 2', 'no recording', undefined],
       ['rank 3', 'cuda:3', '464 MiB']
     ]);
-    expect(table.map(row => row[8])).toEqual(['complete', 'complete', undefined, 'no end']);
-    expect(table[0]?.slice(3)).toEqual([
-      '',
-      '37 %',
-      '',
-      '2',
-      '4.00 µs',
-      'complete',
-      'model.body · forward'
-    ]);
+    expect(table.map(row => row[6])).toEqual(['complete', 'complete', undefined, 'no end']);
+    expect(table[0]?.slice(3)).toEqual(['', '2', '4.00 µs', 'complete', 'model.body · forward']);
     const bars = [...node.querySelectorAll<HTMLElement>('.memtrack-PartsBar-bar')];
     expect(bars.map(bar => Math.round(parseFloat(bar.style.width)))).toEqual([37, 100, 37]);
     expect(node.querySelector('.memtrack-PartsBar')?.getAttribute('aria-label')).toBe(
       '464 MiB in all: activations 400 MiB, parameters 64.0 MiB'
     );
+  });
+
+  it('have a column of reserved memory where it is known of one', async () => {
+    await show(ranksWith(2, { reserved: 2 ** 30 }));
+    const table = rows('Peaks of the ranks');
+    expect(table.map(row => row[4])).toEqual(['', '', undefined, '1.00 GiB']);
+    expect(renderer.node.querySelectorAll('.memtrack-Ranks-table thead th')).toHaveLength(9);
   });
 
   it('show first the one with the highest peak, and how it differs', async () => {
