@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtrack.recording import RecordingData, save_recording
+from memtrack.runs.safety import file_below
 from memtrack.units import GIB
 
 FOLDER = "recordings"
@@ -49,7 +50,8 @@ def too_many(
 
 
 def remove_file(folder: Path, name: str) -> None:
-    """Remove a recording's file; one that is gone already is no failure."""
-    if name:
+    """Remove a recording's file; one that is gone already, or is none of ours, is no failure."""
+    path = file_below(folder, FOLDER, name)
+    if path is not None:
         with suppress(OSError):
-            (folder / name).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)

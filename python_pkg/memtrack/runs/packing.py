@@ -46,7 +46,7 @@ def packed(view: RunView) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, value in (("facts", facts), ("layers", layers), ("shares", shares)):
-            archive.writestr(f"{name}.json", json.dumps(value, ensure_ascii=False))
+            archive.writestr(f"{name}.json", json.dumps(value))
         for name, values in columns.items():
             member = io.BytesIO()
             np.save(member, np.ascontiguousarray(values), allow_pickle=False)

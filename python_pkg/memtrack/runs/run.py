@@ -11,6 +11,7 @@ import numpy as np
 from memtrack.comparison.shapes import structure_hash
 from memtrack.comparison.view import RunView
 from memtrack.recording.tables import Array
+from memtrack.runs.safety import storable
 
 SPARK_POINTS = 60
 
@@ -79,7 +80,7 @@ def values_of(view: RunView, created: float) -> dict[str, object]:
     """Return the columns of a new row, but for what is only known once it is there."""
     run, has_layers = view.run, len(view.tree) > 0 and not view.by_lines
     cell = run.get("cell")
-    return {
+    values: dict[str, object] = {
         "identifier": view.identifier,
         "created": created,
         "label": view.label,
@@ -97,6 +98,9 @@ def values_of(view: RunView, created: float) -> dict[str, object]:
         "commit_id": str(run.get("commit") or ""),
         "dirty": int(bool(run.get("dirty"))),
         "spark": spark_of(view).astype("<f4").tobytes(),
+    }
+    return {
+        name: storable(value) if isinstance(value, str) else value for name, value in values.items()
     }
 
 

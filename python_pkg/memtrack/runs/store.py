@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,6 +26,7 @@ from memtrack.runs.database import Database
 from memtrack.runs.files import FOLDER, Limits, remove_file, too_many, write_file
 from memtrack.runs.packing import packed, unpacked
 from memtrack.runs.run import Run, run_of, values_of
+from memtrack.runs.safety import file_below, identity_of, plain_identifier, storable
 
 FILE = "history.db"
 FOLDER_NAME = ".memtrack"
@@ -85,9 +87,10 @@ class History:
     def add(self, data: RecordingData, *, file: bool = True) -> Run:
         """Add a recording that has ended and return its run; one that is there already stays as it is.
 
-        With `file` the whole recording is kept too, within the limits; where it cannot be written the
-        run is added without.
+        One that was deleted is back. With `file` the whole recording is kept too, within the limits; where
+        it cannot be written the run is added without.
         """
+        data = replace(data, facts=replace(data.facts, identifier=identity_of(data)))
         view = view_of(data)
         values = values_of(view, time.time())
         name, size = "", 0
@@ -105,6 +108,7 @@ class History:
             row = connection.execute(
                 "SELECT id FROM runs WHERE identifier = ?", (view.identifier,)
             ).fetchone()
+            connection.execute("UPDATE runs SET deleted = NULL WHERE id = ?", (row["id"],))
             connection.execute(
                 "INSERT OR IGNORE INTO views VALUES (?, ?)", (row["id"], packed(view))
             )
@@ -158,8 +162,8 @@ class History:
 
     def data(self, run: Run) -> RecordingData:
         """Return the full recording of a run; raises UnavailableError where it is not kept any more."""
-        path = self.folder / run.file
-        if not run.file or not path.is_file():
+        path = file_below(self.folder, FOLDER, run.file)
+        if path is None or not path.is_file():
             raise UnavailableError(
                 text("The full recording of run {run} is not kept any more.", run=run.id),
                 text("Pin or name a run to keep its recording."),
@@ -214,7 +218,8 @@ class History:
         """Return the run of a recording by its identifier; None where it was not added, or deleted."""
         with self._database.reading() as connection:
             row = connection.execute(
-                "SELECT * FROM runs WHERE identifier = ? AND deleted IS NULL", (identifier,)
+                "SELECT * FROM runs WHERE identifier = ? AND deleted IS NULL",
+                (plain_identifier(identifier),),
             ).fetchone()
             return None if row is None else self._run_of(connection, row)
 
@@ -224,11 +229,11 @@ class History:
 
     def note(self, run: Run, words: str) -> Run:
         """Write a note to a run, in place of the one it had."""
-        return self._set(run, note=words[:10_000])
+        return self._set(run, note=storable(words[:10_000]))
 
     def tag(self, run: Run, tags: Iterable[str]) -> Run:
         """Give a run these tags and no others."""
-        wanted = {one.strip()[:80] for one in tags if one.strip()}
+        wanted = {storable(one.strip()[:80]) for one in tags if one.strip()}
         with self._database.writing() as connection:
             connection.execute("DELETE FROM tags WHERE run = ?", (run.id,))
             connection.executemany(
@@ -256,7 +261,7 @@ class History:
 
     def _row(self, connection: Any, which: int | str, deleted: bool) -> Any:
         alive = f"SELECT * FROM runs WHERE (deleted IS NULL) = {int(not deleted)} AND "  # noqa: S608
-        word = str(which).strip()
+        word = storable(str(which)).strip()
         if word.isdecimal() and len(word) <= MOST_DIGITS:
             return connection.execute(alive + "id = ?", (int(word),)).fetchone()
         if word in (LAST, BASELINE):
