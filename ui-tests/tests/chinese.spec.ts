@@ -26,6 +26,17 @@ test('the report speaks Chinese where JupyterLab does', async () => {
   expect(lab.errors).toEqual([]);
 });
 
+test('several ranks do, and the report of one', async () => {
+  const { page } = lab;
+  await openNotebook(page, savedNotebook('ranks'));
+  await refuseKernel(page);
+  const ranks = page.getByRole('region', { name: '一次运行的各个 rank' });
+  await expect(ranks.getByRole('heading', { level: 3 }).first()).toContainText('1.73 倍');
+  await expect(ranks.getByRole('heading', { name: /^峰值 1\.23 GiB/ })).toBeVisible();
+  const text = await ranks.innerText();
+  expect(text.match(ENGLISH) ?? []).toEqual([]);
+});
+
 test('planners do as well', async () => {
   const { page } = lab;
   await openNotebook(page, savedNotebook('plans'));
