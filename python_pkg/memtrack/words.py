@@ -33,6 +33,11 @@ CATEGORIES: Mapping[str, Text] = MappingProxyType(
 )
 
 
+def in_utf8(words: str) -> str:
+    """Return words as UTF-8 can hold them, `?` for the rest: names of files on Linux may be any bytes."""
+    return words.encode("utf-8", "replace").decode("utf-8")
+
+
 def literal(name: str) -> Text:
     """Return a name of the user's or of code, which reads the same in every language."""
     return Text("{name}", {"name": name})

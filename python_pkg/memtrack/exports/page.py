@@ -18,6 +18,7 @@ from memtrack.errors import UnavailableError
 from memtrack.i18n import preferred_language, text
 from memtrack.recording import RecordingData
 from memtrack.reports import build_report, notebook_payload, render_html
+from memtrack.words import in_utf8
 
 MOST_BYTES = 3_000_000
 MOST_PAYLOAD = 900_000
@@ -71,7 +72,7 @@ def page_of(data: RecordingData, language: str = "") -> str:
     report = build_report(data)
     front = _for_a_script(_front_end())
     static = render_html(report, spoken)
-    room = MOST_BYTES - len(_PAGE) - len(front.encode()) - len(static.encode())
+    room = MOST_BYTES - len(_PAGE) - len(front.encode()) - len(in_utf8(static).encode())
     payload = json.dumps(notebook_payload(report, min(room, MOST_PAYLOAD)), ensure_ascii=True)
     return _PAGE.format(
         language=escape(spoken.replace("_", "-")),

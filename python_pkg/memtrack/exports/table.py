@@ -15,6 +15,7 @@ import numpy as np
 from memtrack.errors import UnavailableError
 from memtrack.i18n import text
 from memtrack.recording.tables import Array
+from memtrack.words import in_utf8
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,9 @@ class DataTable:
         found: dict[str, Any] = {}
         for name, column in self.columns.items():
             if column.known is None:
-                found[name] = column.values if not column.is_text else list(column.values)
+                found[name] = (
+                    column.values if not column.is_text else list(map(in_utf8, column.values))
+                )
             else:
                 numbers = np.asarray(column.values).astype(np.int64)
                 found[name] = pd.arrays.IntegerArray(numbers, ~column.known)

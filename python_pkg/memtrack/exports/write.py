@@ -24,6 +24,7 @@ from memtrack.exports.torch_snapshot import write_snapshot
 from memtrack.i18n import text
 from memtrack.recording import RecordingData, save_recording
 from memtrack.recording.store import written_whole
+from memtrack.words import in_utf8
 
 LINES_AT_ONCE = 10_000
 
@@ -51,14 +52,14 @@ def export(
     if table and ending not in OF_TABLES:
         endings = ", ".join(OF_TABLES)
         raise UsageError(text("A single table is written as {endings}.", endings=endings))
-    if target.is_dir():
-        raise UsageError(text("{path} is a folder.", path=target))
-    if target.exists() and not force:
-        raise UsageError(
-            text("There is a file {path} already.", path=target),
-            text("--force (in Python: force=True) writes over it."),
-        )
     with _told_in_one_line(target):
+        if target.is_dir():
+            raise UsageError(text("{path} is a folder.", path=target))
+        if target.exists() and not force:
+            raise UsageError(
+                text("There is a file {path} already.", path=target),
+                text("--force (in Python: force=True) writes over it."),
+            )
         _WRITERS[ending](data, target, table)
     return target
 
@@ -94,7 +95,7 @@ def _json(data: RecordingData, target: Path, table: str) -> None:
 
 
 def _html(data: RecordingData, target: Path, _: str) -> None:
-    page = page_of(data).encode()
+    page = page_of(data).encode("utf-8", "replace")
     with written_whole(target) as file:
         file.write(page)
 
@@ -116,7 +117,9 @@ def _parquet(data: RecordingData, target: Path, table: str) -> None:
 
 def _arrow(pyarrow: Any, column: Column) -> Any:
     if column.is_text:
-        return pyarrow.array(list(column.values), type=pyarrow.string()).dictionary_encode()
+        return pyarrow.array(
+            list(map(in_utf8, column.values)), type=pyarrow.string()
+        ).dictionary_encode()
     numbers = np.asarray(column.values).astype(np.int64)
     return pyarrow.array(numbers, mask=None if column.known is None else ~column.known)
 
@@ -131,7 +134,7 @@ def _recording(data: RecordingData, target: Path, _: str) -> None:
 
 @contextmanager
 def _as_text(file: BinaryIO) -> Iterator[io.TextIOWrapper]:
-    lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    lines = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
     try:
         yield lines
         lines.flush()

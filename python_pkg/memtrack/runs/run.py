@@ -11,7 +11,7 @@ import numpy as np
 from memtrack.comparison.shapes import structure_hash
 from memtrack.comparison.view import RunView
 from memtrack.recording.tables import Array
-from memtrack.runs.safety import storable
+from memtrack.words import in_utf8
 
 SPARK_POINTS = 60
 
@@ -100,7 +100,7 @@ def values_of(view: RunView, created: float) -> dict[str, object]:
         "spark": spark_of(view).astype("<f4").tobytes(),
     }
     return {
-        name: storable(value) if isinstance(value, str) else value for name, value in values.items()
+        name: in_utf8(value) if isinstance(value, str) else value for name, value in values.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What others chose and we store: identifiers that name files, names of files, words that are no UTF-8.
+"""What others chose and we store: identifiers that name files, and names of files.
 
 A recording may come from anybody, and so may a folder `.memtrack` in a checkout. Neither may make us
 write or remove a file outside of the history.
@@ -44,8 +44,3 @@ def file_below(folder: Path, room: str, name: str) -> Path | None:
     if first != room or not rest.strip(".") or set(rest) & set("/\\:\0"):
         return None
     return folder / room / rest
-
-
-def storable(words: str) -> str:
-    """Return words as UTF-8 can hold them: names of files on Linux may be any bytes."""
-    return words.encode("utf-8", "replace").decode("utf-8")

@@ -26,7 +26,8 @@ from memtrack.runs.database import Database
 from memtrack.runs.files import FOLDER, Limits, remove_file, too_many, write_file
 from memtrack.runs.packing import packed, unpacked
 from memtrack.runs.run import Run, run_of, values_of
-from memtrack.runs.safety import file_below, identity_of, plain_identifier, storable
+from memtrack.runs.safety import file_below, identity_of, plain_identifier
+from memtrack.words import in_utf8
 
 FILE = "history.db"
 FOLDER_NAME = ".memtrack"
@@ -229,11 +230,11 @@ class History:
 
     def note(self, run: Run, words: str) -> Run:
         """Write a note to a run, in place of the one it had."""
-        return self._set(run, note=storable(words[:10_000]))
+        return self._set(run, note=in_utf8(words[:10_000]))
 
     def tag(self, run: Run, tags: Iterable[str]) -> Run:
         """Give a run these tags and no others."""
-        wanted = {storable(one.strip()[:80]) for one in tags if one.strip()}
+        wanted = {in_utf8(one.strip()[:80]) for one in tags if one.strip()}
         with self._database.writing() as connection:
             connection.execute("DELETE FROM tags WHERE run = ?", (run.id,))
             connection.executemany(
@@ -261,7 +262,7 @@ class History:
 
     def _row(self, connection: Any, which: int | str, deleted: bool) -> Any:
         alive = f"SELECT * FROM runs WHERE (deleted IS NULL) = {int(not deleted)} AND "  # noqa: S608
-        word = storable(str(which)).strip()
+        word = in_utf8(str(which)).strip()
         if word.isdecimal() and len(word) <= MOST_DIGITS:
             return connection.execute(alive + "id = ?", (int(word),)).fetchone()
         if word in (LAST, BASELINE):
