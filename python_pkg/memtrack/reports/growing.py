@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from memtrack.analysis.creep import Creep
@@ -21,8 +24,13 @@ SHARE_OF_PEAK = 0.001
 
 def growth_findings(data: RecordingData, growth: Growth, peak: int = 0) -> list[GrowthFinding]:
     """Return what is worth a notice, the most a step first; `peak` in bytes puts it in proportion."""
-    worth = [group for group in growth.groups if _matters(group.bytes, peak)]
-    findings = [_finding(data, group) for group in worth[:MOST_FINDINGS]]
+    whole = _whole_graph(data, growth.groups)
+    apart = [one for one in growth.groups if whole is None or not _in_graph(one)]
+    findings = [_finding(data, group) for group in apart if _matters(group.bytes, peak)]
+    if whole is not None and _matters(whole.bytes, peak):
+        findings.append(whole)
+    findings.sort(key=lambda one: (-one.step_bytes, -one.bytes))
+    del findings[MOST_FINDINGS:]
     creep = growth.creep
     if creep is not None and creep.is_found and _matters(creep.bytes, peak):
         findings.append(_creeping(creep))
@@ -30,6 +38,37 @@ def growth_findings(data: RecordingData, growth: Growth, peak: int = 0) -> list[
     if slow is not None and slow.is_found and _matters(slow.bytes, peak):
         findings.append(_creeping_over_time(slow))
     return findings
+
+
+def _in_graph(group: GrowingGroup) -> bool:
+    return group.saved_bytes > 0 and group.layer >= 0
+
+
+def _whole_graph(data: RecordingData, groups: Sequence[GrowingGroup]) -> GrowthFinding | None:
+    """Return one finding for a graph kept through several layers: it has one cause. None for one layer."""
+    parts = [group for group in groups if _in_graph(group)]
+    layers = {group.layer for group in parts}
+    if len(layers) < 2:
+        return None
+    most = max(parts, key=lambda one: one.step_bytes)
+    whole = replace(
+        most,
+        layer=_common_layer(data, min(layers), max(layers)),
+        steps=max(one.steps for one in parts),
+        step_bytes=sum(one.step_bytes for one in parts),
+        bytes=sum(one.bytes for one in parts),
+        saved_bytes=sum(one.saved_bytes for one in parts),
+    )
+    several = len({one.site for one in parts}) > 1
+    return _finding(data, whole, len(layers), several)
+
+
+def _common_layer(data: RecordingData, first: int, last: int) -> int:
+    """Return the innermost layer that both rows lie in, -1 for none."""
+    row, subtree = first, data.layers["subtree"]
+    while row >= 0 and row + int(subtree[row]) <= last:
+        row = int(data.layers["parent"][row])
+    return row
 
 
 def _creeping_over_time(creep: Creep) -> GrowthFinding:
@@ -58,9 +97,11 @@ def _matters(size: int, peak: int) -> bool:
     return size >= max(LEAST_BYTES, SHARE_OF_PEAK * peak)
 
 
-def _finding(data: RecordingData, group: GrowingGroup) -> GrowthFinding:
+def _finding(
+    data: RecordingData, group: GrowingGroup, layers: int = 1, several_sites: bool = False
+) -> GrowthFinding:
     return GrowthFinding(
-        sentence=_sentence(data, group),
+        sentence=_sentence(data, group, layers, several_sites),
         step_bytes=group.step_bytes,
         bytes=group.bytes,
         steps=group.steps,
@@ -70,16 +111,18 @@ def _finding(data: RecordingData, group: GrowingGroup) -> GrowthFinding:
     )
 
 
-def _sentence(data: RecordingData, group: GrowingGroup) -> Text:
+def _sentence(data: RecordingData, group: GrowingGroup, layers: int, several_sites: bool) -> Text:
     values = {
         "each": format_bytes(group.step_bytes),
         "steps": group.steps,
         "bytes": format_bytes(group.bytes),
         "site": group.site,
+        "count": layers,
     }
     if group.layer >= 0:
         values["layer"] = layer_name(data, group.layer)
-    told = _place(group)
+    inside = layers > 1 and group.layer >= 0
+    told = _place_of_several(group, several_sites) if inside else _place(group)
     if group.saved_bytes > 0:
         # By far the most common cause: a loss is kept with the graph behind it.
         return text(
@@ -87,6 +130,22 @@ def _sentence(data: RecordingData, group: GrowingGroup) -> Text:
             finding=Text(told.template, values),
         )
     return Text(told.template, values)
+
+
+def _place_of_several(group: GrowingGroup, several_sites: bool) -> Text:
+    if group.site and several_sites:
+        return text(
+            "Each step keeps {each} more, made in {count} layers inside {layer}, most at {site};"
+            " {steps} steps, {bytes}"
+        )
+    if group.site:
+        return text(
+            "Each step keeps {each} more, made in {count} layers inside {layer} at {site};"
+            " {steps} steps, {bytes}"
+        )
+    return text(
+        "Each step keeps {each} more, made in {count} layers inside {layer}; {steps} steps, {bytes}"
+    )
 
 
 def _place(group: GrowingGroup) -> Text:

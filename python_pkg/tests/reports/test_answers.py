@@ -65,6 +65,30 @@ def training(steps, keeps=0, saved=False):
     return script.build(source="allocator")
 
 
+def graphs_kept(lines, sizes, listed=0):
+    """Eight steps that keep what the layers of `blocks` saved, each `sizes` bytes at a line of its own.
+
+    `listed` more are kept outside of all layers, with no graph.
+    """
+    script = AllocatorScript()
+    script.device("cuda", 0, "GPU", total=24 << 30)
+    blocks = script.layer("blocks", script.layer("model"))
+    layers = [script.layer(f"blocks.{number}", blocks) for number in range(len(lines))]
+    script.phase(PhaseKind.OTHER, 0)
+    for step in range(8):
+        script.phase(PhaseKind.FORWARD, step)
+        for layer, line, size in zip(layers, lines, sizes, strict=True):
+            with script.call(layer):
+                stack = script.stack(("train.py", "forward", line))
+                script.save(script.alloc(size, layer=layer, stack=stack))
+        if listed:
+            script.alloc(listed, stack=script.stack(("train.py", "step", 20)))
+        script.phase(PhaseKind.BACKWARD, step)
+        script.free(script.alloc(8 * MIB, Category.TEMPORARY))
+        script.phase(PhaseKind.OTHER, min(step + 1, 7))
+    return script.build(source="allocator")
+
+
 def sentences(data):
     return [str(found.sentence) for found in build_report(data).views[0].growth]
 
@@ -85,6 +109,23 @@ class TestGrowth:
     def test_a_graph_that_is_held_has_its_cause(self):
         (sentence,) = sentences(training(8, keeps=3 * MIB, saved=True))
         assert sentence.endswith("as by a loss kept without .item() or .detach()")
+
+    @pytest.mark.parametrize("lines", [(7, 7, 7), (7, 8, 9)])
+    def test_a_graph_kept_through_many_layers_is_one_finding_of_their_sum(self, lines):
+        (sentence,) = sentences(graphs_kept(lines, sizes=(MIB, 2 * MIB, 4 * MIB)))
+        where = "at train.py:7 forward" if len(set(lines)) == 1 else "most at train.py:9 forward"
+        comma = " " if len(set(lines)) == 1 else ", "
+        start = f"Each step keeps 7.00 MiB more, made in 3 layers inside blocks{comma}{where}; "
+        assert sentence.startswith(start)
+        assert sentence.endswith("as by a loss kept without .item() or .detach()")
+
+    def test_a_graph_and_a_list_are_two_findings(self):
+        graph, listed = (
+            build_report(graphs_kept((7, 7), sizes=(MIB, 2 * MIB), listed=2 * MIB)).views[0].growth
+        )
+        assert (graph.step_bytes, listed.step_bytes) == (3 * MIB, 2 * MIB)
+        assert graph.layer == 1 and listed.layer == -1
+        assert listed.site == "train.py:20 step"
 
     def test_a_healthy_run_raises_no_alarm(self):
         report = build_report(training(8))
