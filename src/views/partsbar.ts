@@ -2,6 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { formatBytes, formatPercent } from '../base/bytes';
+import { CATEGORIES_DRAWN } from '../wire/codes';
 import { element } from './dom';
 import { categoryName } from './names';
 import { cssName, paint } from './swatch';
@@ -18,7 +19,7 @@ export function partsBar(
   top: number,
   trans: TranslationBundle
 ): HTMLElement {
-  const shown = parts.filter(({ bytes }) => bytes > 0);
+  const shown = inDrawnOrder(parts.filter(({ bytes }) => bytes > 0));
   const whole = shown.reduce((sum, { bytes }) => sum + bytes, 0);
   const bar = element('div', { class: 'memtrack-PartsBar-bar' });
   bar.style.width = `${(100 * whole) / Math.max(top, 1)}%`;
@@ -33,6 +34,15 @@ export function partsBar(
     },
     bar
   );
+}
+
+/** Returns `parts` in the order in which categories are drawn, where neighbours differ most in colour. */
+export function inDrawnOrder<T extends { readonly id: string }>(parts: readonly T[]): readonly T[] {
+  const place = ({ id }: T): number => {
+    const found = CATEGORIES_DRAWN.findIndex(category => category === id);
+    return found < 0 ? CATEGORIES_DRAWN.length : found;
+  };
+  return [...parts].sort((a, b) => place(a) - place(b));
 }
 
 function segment({ id, bytes }: IPart, whole: number, trans: TranslationBundle): HTMLElement {

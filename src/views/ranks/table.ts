@@ -7,7 +7,7 @@ import type { IRank, IRanks } from '../../wire/ranks';
 import { NUMBER, bytesCell, captioned, timeCell } from '../captioned';
 import { element } from '../dom';
 import { categoryName } from '../names';
-import { partsBar } from '../partsbar';
+import { inDrawnOrder, partsBar } from '../partsbar';
 import { swatch } from '../swatch';
 import { devicePlace, peakPlace, stateName } from './words';
 
@@ -61,7 +61,9 @@ export function ranksLegend(
   { categories, meanPeak }: IRanks,
   trans: TranslationBundle
 ): HTMLElement {
-  const keys = categories.map(({ id }) => element('span', {}, swatch(id), categoryName(id, trans)));
+  const keys = inDrawnOrder(categories).map(({ id }) =>
+    element('span', {}, swatch(id), categoryName(id, trans))
+  );
   return element(
     'div',
     { class: 'memtrack-Ranks-legend' },

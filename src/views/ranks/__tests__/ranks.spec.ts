@@ -83,8 +83,14 @@ describe('several ranks', () => {
     expect(table[0]?.slice(3)).toEqual(['', '2', '4.00 µs', 'complete', 'model.body · forward']);
     const bars = [...node.querySelectorAll<HTMLElement>('.memtrack-PartsBar-bar')];
     expect(bars.map(bar => Math.round(parseFloat(bar.style.width)))).toEqual([37, 100, 37]);
+    const keys = [...node.querySelectorAll('.memtrack-Ranks-legend > *')];
+    expect(keys.map(key => key.textContent)).toEqual([
+      'parameters',
+      'activations',
+      'mean: 731 MiB'
+    ]);
     expect(node.querySelector('.memtrack-PartsBar')?.getAttribute('aria-label')).toBe(
-      '464 MiB in all: activations 400 MiB, parameters 64.0 MiB'
+      '464 MiB in all: parameters 64.0 MiB, activations 400 MiB'
     );
   });
 
