@@ -25,7 +25,12 @@ export function sharesTables(
     [trans.__('Difference'), NUMBER]
   ];
   const row = (share: IRankShare, ...head: (Node | string)[]): HTMLElement =>
-    shareRow(share, index, compared, element('th', { scope: 'row', dir: 'auto' }, ...head));
+    shareRow(
+      share,
+      index,
+      compared,
+      element('th', { scope: 'row', class: 'memtrack-mod-path', dir: 'auto' }, ...head)
+    );
   const peaks = { id: '', bytes: ranks.ranks.map(({ peak }) => peak?.bytes ?? 0) };
   const sum = row(peaks, trans.__('Peak'));
   sum.classList.add('memtrack-mod-sum');
