@@ -204,7 +204,12 @@ class Recording:
 
         shown = self._presentation or Presentation(preferred_language())
         data, report = self.data, self.report()
-        plain = bundle(report, language=shown.language, limit_bytes=shown.payload_limit)
+        plain = bundle(
+            report,
+            language=shown.language,
+            limit_bytes=shown.payload_limit,
+            is_latest=self._presentation is not None,  # by a magic, which keeps it
+        )
         return with_live_view(plain, data, report) if shown.live else plain
 
 

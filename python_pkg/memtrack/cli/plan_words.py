@@ -48,6 +48,8 @@ def _epilog(language: str) -> str:
         lines.append(f"memtrack {USAGE[kind].partition(' [')[0]}")
         for option in options.values():
             head = f"  {option.name} {option.value}".rstrip()
-            lines.append(f"{head:<28}{option.help.render(language)}")
+            told = option.help.render(language)
+            # As argparse does: help on a line of its own where the head leaves it no room.
+            lines += [f"{head:<28}{told}"] if len(head) < 27 else [head, f"{'':<28}{told}"]
         lines.append("")
     return "\n".join(lines)

@@ -95,7 +95,7 @@ class MemtrackMagics(Magics):
         super().__init__(shell=shell)
         self._shell = shell
         self._watch: Watch | None = None
-        self._opened: Recording | None = None  # where it is what was shown last
+        self._opened: Recording | None = None  # or predicted, where it was shown last
         self._failures = Failures(shell, self._language)
         self._usage = UsageTarget(shell, self._language)
         self._runs = RunCommands(shell, self._latest, self.end, self._presentation)
@@ -245,7 +245,7 @@ class MemtrackMagics(Magics):
         nothing = text("Nothing is being recorded. %memtrack MODEL records a model.")
         if self._opened is not None:
             watch = None
-            nothing = text("Nothing is being recorded. %memtrack shows the file opened last again.")
+            nothing = text("Nothing is being recorded. %memtrack shows what was opened last again.")
         say(self._shell, nothing if watch is None else watch.status(), self._language())
 
     def _mark(self, label: str) -> None:
@@ -292,7 +292,10 @@ class MemtrackMagics(Magics):
         )
 
     def _predict(self, argument: str, names: Mapping[str, Any]) -> Answer:
-        return predicted(argument, names, self._shell, self._presentation())
+        prediction = predicted(argument, names, self._shell, self._presentation())
+        if prediction is not None and not self._is_running():
+            self._opened = prediction
+        return prediction
 
     def _open(self, path: str) -> Recording:
         recording = open_recording(path, self._presentation())

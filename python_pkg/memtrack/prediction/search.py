@@ -47,6 +47,10 @@ class Largest:
     bounded: bool
     best: Attempt | None
 
+    def __repr__(self) -> str:
+        limit = " of ".join(filter(None, self.limiting))
+        return f"<memtrack.Largest: {self.size}{f', limited by {limit}' if limit else ''}>"
+
 
 def find_largest(
     attempt: Callable[[int], Attempt],

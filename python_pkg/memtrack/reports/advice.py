@@ -65,6 +65,10 @@ class Remedies(list[Remedy]):
         helping = sum(1 for one in self if one.applies and one.peak is not None)
         return f"<memtrack.Remedies: {helping} help, peak {format_bytes(self.base.peak)}>"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # IPython has a printer for lists, which it prefers to the text of the bundle.
+        printer.text("…" if cycle else str(self))
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         spoken = self._spoken()
         packed = notebook_payload(build_report(self._data), self._payload_limit)

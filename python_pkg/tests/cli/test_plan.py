@@ -5,6 +5,7 @@ import json
 import pytest
 
 from memtrack.cli.main import main
+from memtrack.planners.words import OPTIONS_OF
 
 CONFIG = {
     "model_type": "llama",
@@ -115,3 +116,9 @@ def test_help_lists_every_option(capsys):
     assert ended.value.code == 0
     for option in ("--optimizer", "--zero", "--cache", "--stored", "--json"):
         assert option in out
+    lines = [line.rstrip() for line in out.splitlines()]
+    for option in (one for table in OPTIONS_OF.values() for one in table.values()):
+        head, said = f"  {option.name} {option.value}".rstrip(), str(option.help)
+        beside = any(line.startswith(f"{head}  ") and line.endswith(f"  {said}") for line in lines)
+        below = f"{head}\n{'':<28}{said}" in "\n".join(lines)
+        assert beside or below, option.name

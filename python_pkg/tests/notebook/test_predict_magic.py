@@ -80,6 +80,19 @@ def test_all_three_forms_say_that_it_is_predicted(program):
     assert shown[MIME_TYPE]["report"]["step_ns"] is None
 
 
+def test_the_bare_magic_shows_it_again_as_its_text_says(program):
+    found = program.run("%memtrack predict build").result
+    assert "%memtrack shows this again" in found._repr_mimebundle_()["text/plain"]
+    assert program.run("%memtrack").result is found
+    advised = program.run("%memtrack advise").result
+    assert advised.base.peak == found.peak.bytes
+
+
+def test_a_prediction_of_the_api_does_not_say_that_the_magic_shows_it(program):
+    found = memtrack.predict(program.shell.user_ns["build"])
+    assert "%memtrack" not in found._repr_mimebundle_()["text/plain"]
+
+
 def test_progress_is_a_bar_that_fills_and_goes_away(program):
     program.run("%memtrack predict build --gpu T4 --steps 3")
     told = bars(program)

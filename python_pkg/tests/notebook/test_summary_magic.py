@@ -115,7 +115,7 @@ def test_what_was_opened_last_is_the_latest(training, file):
     training.run("again = %memtrack")
     assert training.shell.user_ns["again"].data.facts.label == "from the file"
     training.run("%memtrack status")
-    assert training.texts()[-1].endswith("%memtrack shows the file opened last again.")
+    assert training.texts()[-1].endswith("%memtrack shows what was opened last again.")
     training.run("%memtrack model --steps 1\ntrain(1)")
     training.run("again = %memtrack")
     assert training.shell.user_ns["again"].data.facts.label == "model"

@@ -76,6 +76,11 @@ def test_nothing_fits() -> None:
     assert found.limiting == ("backward", f"at {CAPACITY + 8}")
 
 
+def test_it_shows_itself_in_a_line() -> None:
+    found = find_largest(lambda n: Fake(CAPACITY + n), 8)
+    assert repr(found) == f"<memtrack.Largest: 0, limited by backward of at {CAPACITY + 8}>"
+
+
 def test_progress_is_told_of_each() -> None:
     told: list[tuple[int, bool]] = []
     found = find_largest(lambda n: Fake(n * 1000), progress=lambda n, fits: told.append((n, fits)))

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 from large_recording import large_recording
 
 from memtrack import advise
@@ -32,6 +33,12 @@ def test_a_list_of_remedies_that_shows_itself(found):
     assert advice == json.loads(json.dumps(encode_advice(found.advised)))
     assert [one["id"] for one in advice["remedies"]] == [one.id for one in found]
     assert "help" in repr(found)
+
+
+def test_ipython_shows_the_table_although_it_is_a_list(found):
+    formats, _ = DisplayFormatter().format(found)
+    assert formats["text/plain"] == str(found)
+    assert "What helps, the most first" in formats["text/plain"]
 
 
 @pytest.mark.parametrize("language", languages())

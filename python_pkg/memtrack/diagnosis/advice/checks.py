@@ -29,7 +29,10 @@ CHECKS: Mapping[str, Sequence[Check]] = MappingProxyType(
             Check(
                 "where_at_the_peak",
                 text("Which layers and categories fill the peak"),
-                "%memtrack model --optimizer optimizer    # then one step",
+                (
+                    "%memtrack model --optimizer optimizer    # then one step\n"
+                    "memtrack run train.py                    # a script, in a shell"
+                ),
             ),
             Check(
                 "summary_before_after",
