@@ -1,6 +1,5 @@
 import type { ILiveReport } from '../live';
 import { Registry } from '../registry';
-import type { ILiveReport } from '../live';
 import { DEFAULT_PREFERENCES, Preferences, preferencesFrom } from '../preferences';
 import { Selection } from '../selection';
 import schema from '../../../schema/plugin.json';
