@@ -53,8 +53,11 @@ class RankFolder:
 def read_rank_folder(folder: Path) -> RankFolder:
     """Return what a folder has; UnreadableFile where there is no recording of a rank in it."""
     try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == ".memtrack")
-        claims = [_claim(path) for path in folder.glob("*.started")]
+        # Opening a pipe would wait for a writer.
+        paths = sorted(
+            path for path in folder.iterdir() if path.suffix == ".memtrack" and not path.is_fifo()
+        )
+        claims = [_claim(path) for path in folder.glob("*.started") if path.is_file()]
     except OSError as error:
         problem = error.strerror or type(error).__name__
         sentence = text("{path} cannot be read ({problem}).", path=folder, problem=problem)

@@ -81,6 +81,8 @@ class Session:
                 show(before, kind, error)
             finally:
                 self.end(state, error)
+                if kind is KeyboardInterrupt:
+                    _end_by_the_interrupt()
 
         sys.excepthook = excepthook
         if self._recorder is not None:
@@ -232,6 +234,15 @@ def show(hook: Callable[..., Any], kind: Any, error: BaseException) -> None:
         sys.__excepthook__(type(problem), problem, problem.__traceback__)
         sys.stderr.write("\nOriginal exception was:\n")
         sys.__excepthook__(kind, error, error.__traceback__)
+
+
+def _end_by_the_interrupt() -> None:
+    """Let Python end by the signal of an interrupt, so that a shell stops its loop too.
+
+    Python remembers that the last source it ran was interrupted; what we have imported since was not.
+    """
+    with suppress(KeyboardInterrupt):
+        exec("raise KeyboardInterrupt", {})  # noqa: S102 - our own words
 
 
 def _why_nothing() -> Text:

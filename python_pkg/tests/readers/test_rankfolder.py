@@ -1,6 +1,7 @@
 """Folders of ranks: what is in them, what is missing, what cannot be read."""
 
 import json
+import os
 
 import pytest
 from make_ranks_fixture import members, rank
@@ -51,6 +52,13 @@ def test_names_tell_the_rank_where_the_facts_do_not(tmp_path):
     save_recording(rank(0, 1), tmp_path / "other.memtrack")
     ranks = memtrack.open(tmp_path)
     assert (list(ranks), ranks.world_size, ranks.missing) == ([0, 2], 3, (1,))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders")
+def test_a_pipe_in_the_folder_is_not_waited_for(folder):
+    os.mkfifo(folder / "train.rank7.memtrack")
+    os.mkfifo(folder / "train.rank8.started")
+    assert memtrack.open(folder).missing == (2,)
 
 
 def test_what_cannot_be_read_or_is_there_twice_is_said(folder):

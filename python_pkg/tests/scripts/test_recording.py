@@ -149,6 +149,33 @@ def test_a_program_that_is_interrupted_from_outside(folder):
     assert (data.facts.state, data.steps_run) == ("interrupted", 3)
 
 
+ENDLESS = """
+import signal, torch
+model = torch.nn.Linear(8, 8)
+for step in range(1000):
+    model(torch.zeros(2, 8)).sum().backward()
+    if step == 20:
+        signal.raise_signal(signal.SIGINT)
+"""
+
+
+@pytest.mark.parametrize("history", ["off", "kept"])
+def test_an_interrupted_training_ends_by_the_signal(tmp_path, history):
+    """A shell's loop stops at a program that died of its signal, and goes on at one that exits 1."""
+    (tmp_path / "train.py").write_text(ENDLESS)
+    ended = subprocess.run(
+        [sys.executable, "-m", "memtrack", "run", "train.py"],
+        cwd=tmp_path,
+        env=clean_environment() | {"MEMTRACK_HISTORY": history},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGINT, ended.stderr
+    assert recorded(tmp_path / "train.memtrack").data.facts.state == "interrupted"
+    assert (tmp_path / "kept" / "history.db").exists() == (history == "kept")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
 def test_a_program_that_is_ended_from_outside_leaves_its_recording(folder):
     command = [sys.executable, "-m", "memtrack", "run", "train.py", "wait"]
