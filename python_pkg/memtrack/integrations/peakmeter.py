@@ -24,7 +24,7 @@ class PeakMeter:
     `limit` is in bytes, or as in `"2 GiB"`; None for no limit. `device` is `cuda` (of several the one
     with the highest peak), `cpu` (the tensors that were made in Python; not the scratch memory inside
     of an operation) or `auto`: CUDA where there is a GPU, else the CPU. What was alive before counts
-    too, since it takes room; `before_bytes` says how much that is.
+    too, since it takes room; `before_bytes` says how much that is. To measure CUDA makes its context.
     """
 
     def __init__(self, limit: int | str | None = None, device: str = "auto") -> None:
@@ -94,6 +94,9 @@ class PeakMeter:
         from memtrack.tracking import track
 
         gc.collect()  # what an earlier test left in cycles is not this one's
+        if self._kind() == "cuda" and _has_cuda():
+            # The allocator's history can only be kept from the moment on when there is a context.
+            sys.modules["torch"].cuda.init()
         self._tracking = track(label="test", history=False)
         self._recording = self._tracking.__enter__()
         return self
