@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,9 @@ from memtrack.devices.readings import DeviceSource, Readings
 from memtrack.devices.watchedprocesses import WatchedProcesses
 from memtrack.server.kernels import ServerKernels
 from memtrack.server.state import KernelFact, Surroundings, gpu_state
+from memtrack.words import in_utf8
 
+_log = logging.getLogger(__name__)
 FASTEST_MS, USUAL_MS, SLOWEST_MS = 250, 1000, 60_000
 PATIENCE_S = 10.0
 """How long a driver may think before those who watch are told that it does not answer."""
@@ -68,6 +71,7 @@ class Sampler:
         self._state = ""
         self._looked_at = float("-inf")
         self._asking: asyncio.Task[str] | None = None
+        self._is_failing = False
 
     @property
     def looks(self) -> int:
@@ -128,11 +132,22 @@ class Sampler:
         try:
             while self._watchers:
                 self._wake.clear()
-                self._send(await self.state())
+                await self._look_and_send()
                 await self._sleep(self._looked_at + self.interval_ms / 1000 - self._clock())
         finally:
             self._task = None
             self._close_soon()
+
+    async def _look_and_send(self) -> None:
+        """Serve all who watch; what fails once must not end what they see."""
+        try:
+            self._send(await self.state())
+            self._is_failing = False
+        except Exception:  # noqa: BLE001 - whatever a driver, a manager or a connection raises
+            if not self._is_failing:
+                _log.warning("memtrack could not look at the GPUs", exc_info=True)
+            self._is_failing = True
+            self._looked_at = self._clock()
 
     async def _sleep(self, seconds: float) -> None:
         """Wait until the next look is due, or somebody comes, goes or changes pace."""
@@ -157,7 +172,8 @@ class Sampler:
             self._pending = loop.run_in_executor(self._thread, self._source.read)
         done, _ = await asyncio.wait({self._pending}, timeout=PATIENCE_S)
         if done:
-            self._last, self._pending = self._pending.result(), None
+            ended, self._pending = self._pending, None
+            self._last = ended.result()
             look, text = self._last, self._told
             self._state = await loop.run_in_executor(self._thread, text, look, kernels)
         else:
@@ -185,7 +201,8 @@ class Sampler:
             sequence=self._sequence,
             interval_ms=self.interval_ms,
         )
-        return json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+        # Command lines and paths may be any bytes; no websocket could send what is no UTF-8.
+        return in_utf8(json.dumps(state, ensure_ascii=False, separators=(",", ":")))
 
     def _close_soon(self) -> None:
         """Let go of the driver in a while, unless somebody watches again."""

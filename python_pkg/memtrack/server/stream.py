@@ -87,11 +87,16 @@ def _taken(sending: asyncio.Future[Any]) -> None:
         sending.exception()
 
 
+def _refused(constant: str) -> Any:
+    raise ValueError(constant)
+
+
 def _parsed(message: str | bytes) -> dict[str, Any]:
     if len(message) > LONGEST_MESSAGE:
         return {}
     try:
-        found = json.loads(message)
-    except ValueError:
+        # NaN is no JSON, but Python reads it.
+        found = json.loads(message, parse_constant=_refused)
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

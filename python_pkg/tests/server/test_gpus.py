@@ -185,7 +185,18 @@ async def test_each_client_has_the_pace_it_wants(jp_ws_fetch):
 
 
 @pytest.mark.parametrize(
-    "message", ["", "[]", "{", '{"interval_ms": "now"}', '{"interval_ms": -1}', "x" * 5000, b"\xff"]
+    "message",
+    [
+        "",
+        "[]",
+        "{",
+        '{"interval_ms": "now"}',
+        '{"interval_ms": -1}',
+        '{"interval_ms": NaN}',
+        "[" * 1000,
+        "x" * 5000,
+        b"\xff",
+    ],
 )
 async def test_nonsense_from_a_client_is_let_pass(jp_ws_fetch, message):
     socket = await jp_ws_fetch(*ROUTE, "stream")
@@ -255,6 +266,41 @@ async def test_a_driver_that_hangs_is_told_with_the_last_figures(
     (tmp_path / "faults.json").write_text("{}")
     while (await read(socket))["status"]["id"] != "ok":
         continue
+    socket.close()
+
+
+@pytest.mark.parametrize("failing", ["source", "kernels"])
+async def test_a_look_that_raises_ends_nothing(jp_ws_fetch, sampler, monkeypatch, failing):
+    """Whatever fails once: who watches goes on being served, and the next look is as any other."""
+    socket = await jp_ws_fetch(*ROUTE, "stream")
+    await socket.write_message(json.dumps({"interval_ms": 250}))
+    await read(socket)
+    room, name = (sampler._source, "read") if failing == "source" else (sampler._kernels, "look")
+    failures = []
+
+    def fails(*_):
+        failures.append(1)
+        raise RuntimeError("of the driver")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(room, name, fails)
+        while len(failures) < 3:
+            await asyncio.sleep(0.05)
+    while not (await read(socket))["devices"]:
+        continue
+    assert sampler._task is not None and len(failures) < 20
+    socket.close()
+
+
+async def test_words_that_are_no_utf8_are_sent_as_well_as_can_be(jp_ws_fetch, sampler, monkeypatch):
+    from memtrack.server.state import gpu_state
+
+    monkeypatch.setattr(
+        "memtrack.server.sampler.gpu_state",
+        lambda *given, **named: gpu_state(*given, **named) | {"kernels": "/home/\udcff.ipynb"},
+    )
+    socket = await jp_ws_fetch(*ROUTE, "stream")
+    assert (await read(socket))["kernels"] == "/home/?.ipynb"
     socket.close()
 
 
