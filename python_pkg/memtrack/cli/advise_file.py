@@ -12,7 +12,7 @@ from memtrack.api import advise
 from memtrack.api import open as open_recording
 from memtrack.errors import UsageError
 from memtrack.i18n import text
-from memtrack.remedies.budget import parse_budget
+from memtrack.remedies.budget import device_budget
 from memtrack.reports.advicetext import render_advice
 
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     """Print the advice."""
     if not options.gpus.isascii() or not options.gpus.isdigit():
         raise UsageError(text("--gpus takes a whole number, not '{value}'.", value=options.gpus))
-    budget = None if options.budget is None else parse_budget(options.budget)
+    budget = None if options.budget is None else device_budget(options.budget)
     recording = open_recording(options.file)
     found = advise(recording, budget, gpus=int(options.gpus))
     if options.json:

@@ -30,10 +30,21 @@ def parse_budget(words: str) -> int:
     return int(size)
 
 
+def device_budget(words: str) -> int:
+    """Return the bytes of a budget for a device: below 1 MiB without a unit gibibytes were meant."""
+    size = parse_budget(words)
+    if size < MIB and words.strip().isdigit():
+        raise UsageError(
+            text("A budget of {word} bytes fits nothing.", word=size),
+            text("For gibibytes write {word}GiB.", word=size),
+        )
+    return size
+
+
 def checked_budget(budget: int | str | None) -> int | None:
     """Return a budget in bytes, given so or as people write it; None is none."""
     if budget is None or isinstance(budget, str):
-        return None if budget is None else parse_budget(budget)
+        return None if budget is None else device_budget(budget)
     if type(budget) is not int or not 1 <= budget <= _MOST:
         raise UsageError(text("A budget is a size above 0, such as 24GiB."))
     return budget

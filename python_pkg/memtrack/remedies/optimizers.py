@@ -255,7 +255,7 @@ EIGHT_BIT = Recipe(
 )
 ADAFACTOR = Recipe(
     entry("adafactor"),
-    Cost.MEDIUM,
+    Cost.HIGH,
     100,
     refuse_less_than_adam,
     adafactor,

@@ -50,7 +50,7 @@ def measured(identifier: str) -> Text:
     """Return what a remedy cost in time where it was measured."""
     models, low, high, median = TIMES[identifier]
     return text(
-        "measured on an H200, {models} models: {low} to {high} of the time of a step, median {median}",
+        "measured on an H200, {models} models: {low} to {high} times the time of a step, median {median}",
         models=models,
         low=low,
         high=high,

@@ -11,11 +11,14 @@ from memtrack.reports.words import PARTS, PHASES, literal
 
 
 def layer_name(data: RecordingData, layer: int) -> str:
-    """Return the path of a layer, without the root's label where there is one root only."""
+    """Return the path of a layer, without the root's label where there is one root only.
+
+    What is only a number below it, as in a Sequential, keeps the label: "0" is no name.
+    """
     path = data.string(int(data.layers["path"][layer]))
     roots = int((data.layers["parent"] == -1).sum())
     below = path.partition(".")[2]
-    return below if roots == 1 and below else path
+    return below if roots == 1 and below and not below[0].isdigit() else path
 
 
 def tensor_name(data: RecordingData, row: int) -> Text:

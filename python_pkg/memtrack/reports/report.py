@@ -104,7 +104,7 @@ class LayerColumns:
     """The same additive columns for what belongs to no layer: with it the roots sum to the whole."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TimelineReport:
     """Memory over cuts at the points that bound each bucket: where it is least and where most.
 
@@ -131,6 +131,10 @@ class TimelineReport:
     """The most bytes those have together at any point, or a bound above it."""
     groups: LineGroups | None = None
     """The same bytes by source line, where most of them have no category."""
+
+    def __repr__(self) -> str:
+        peak = format_bytes(int(self.points["allocated"][self.peak_point]))
+        return f"<TimelineReport of {self.cuts} events: peak {peak}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ from large_recording import large_recording
 from memtrack import advise
 from memtrack.errors import UsageError
 from memtrack.i18n import languages
-from memtrack.remedies.budget import parse_budget
+from memtrack.remedies.budget import device_budget, parse_budget
+from memtrack.remedies.catalogue import SINGLE_DEVICE
+from memtrack.remedies.recipe import Cost
+from memtrack.remedies.words import TIMES
 from memtrack.reports.advicehtml import advice_html
 from memtrack.reports.advicepayload import encode_advice
 from memtrack.reports.advicetext import render_advice
@@ -93,6 +96,23 @@ def test_json_of_the_command_line_has_one_language(found):
 )
 def test_budgets_as_people_write_them(words, size):
     assert parse_budget(words) == size
+
+
+@pytest.mark.parametrize("words", ["24", " 1048575 "])
+def test_a_few_bytes_were_meant_as_gibibytes(words):
+    with pytest.raises(UsageError, match=f"For gibibytes write {words.strip()}GiB"):
+        device_budget(words)
+    assert device_budget("1048576") == 1 << 20
+
+
+def test_the_class_of_a_time_is_that_of_the_median_that_was_measured():
+    told = {one.id: one for one in SINGLE_DEVICE if one.id in TIMES}
+    assert told.keys() == TIMES.keys()
+    assert "1.1 to 14 times the time of a step, median 1.75" in str(told["adafactor"].measured)
+    bounds = ((1.0, Cost.NONE), (1.1, Cost.LOW), (1.5, Cost.MEDIUM), (99.0, Cost.HIGH))
+    for name in told:
+        median = float(TIMES[name][3])
+        assert told[name].cost_class == next(one for most, one in bounds if median <= most), name
 
 
 @pytest.mark.parametrize("words", ["", "GiB", "-3g", "0", "12 apples", "1e9", "²g"])

@@ -143,6 +143,12 @@ class TestGrowth:
         assert page.index("每步多保留 3.00 MiB") < page.index("<table")
 
 
+def test_a_timeline_shows_itself_in_a_line(report):
+    timeline = report.views[0].timeline
+    peak = format_bytes(report.views[0].peak.bytes)
+    assert repr(timeline) == f"<TimelineReport of {timeline.cuts} events: peak {peak}>"
+
+
 class TestOutOfMemory:
     def test_tells_what_was_asked_for(self):
         details = [str(line) for line in build_report(snapshot(failed=700 * MIB)).views[0].details]

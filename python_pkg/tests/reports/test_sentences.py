@@ -43,6 +43,17 @@ def test_headline_names_phase_layer_and_step():
     assert headline(script) == "Peak 2.00 MiB in backward of mlp, step 2"
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("0", "blocks.0"), ("0.fc", "blocks.0.fc"), ("fc", "fc")]
+)
+def test_a_layer_that_is_only_a_number_keeps_the_name_of_its_model(name, told):
+    script, (_, inner) = script_of("blocks", name)
+    script.phase(PhaseKind.FORWARD, 0)
+    with script.call(inner):
+        script.alloc(MIB)
+    assert headline(script) == f"Peak 1.00 MiB in forward of {told}"
+
+
 def test_a_single_step_is_not_numbered():
     script, _ = script_of("model")
     script.phase(PhaseKind.OPTIMIZER, 0)
