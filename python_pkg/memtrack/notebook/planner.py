@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ def plan_for(argument: str, names: Mapping[str, Any], language: str) -> Plan:
     """Return the plan that the words after `%memtrack plan` ask for."""
 
     def config_of(word: str) -> object:
-        first = word.partition(".")[0].partition("[")[0]
+        first = re.split(r"[.\[(]", word, maxsplit=1)[0]
         if first in names:
             return evaluate(word, names)
         if Path(word).expanduser().exists():

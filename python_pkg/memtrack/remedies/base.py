@@ -214,12 +214,26 @@ _FEW = 6
 def repeated_layers(ground: Ground) -> list[int]:
     """Return the layers of one class that stand side by side and hold others, outermost first.
 
-    A handful of stages that hold more such layers give way to these.
+    A handful of stages that hold more such layers give way to these. Where no class repeats, Sequentials
+    that are built alike do.
     """
     found = _repeated_below(ground, range(len(ground.data.layers)), set())
     inner = _repeated_below(ground, range(len(ground.data.layers)), set(found))
     inner = [row for row in inner if "expert" not in ground.layer_type[row].lower()]
-    return inner if len(found) < _FEW and len(inner) >= 2 * max(len(found), 1) else found
+    found = inner if len(found) < _FEW and len(inner) >= 2 * max(len(found), 1) else found
+    return found or _alike_sequentials(ground)
+
+
+def _alike_sequentials(ground: Ground) -> list[int]:
+    """Return Sequentials side by side that hold layers of the same classes and sizes, outermost first."""
+    layers, types = ground.data.layers, ground.layer_type
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for row in np.flatnonzero(layers["subtree"] > 1).tolist():
+        inside = range(row, row + int(layers["subtree"][row]))
+        built = tuple((types[one], int(layers["parameter_bytes"][one])) for one in inside)
+        if types[row] == "Sequential":
+            groups.setdefault((int(layers["parent"][row]), built), []).append(row)
+    return _outermost(ground, [group for group in groups.values() if len(group) > 1])
 
 
 def _repeated_below(ground: Ground, rows: range, skipped: set[int]) -> list[int]:
@@ -229,13 +243,16 @@ def _repeated_below(ground: Ground, rows: range, skipped: set[int]) -> list[int]
         name = ground.layer_type[row]
         if layers["subtree"][row] > 1 and name not in _CONTAINERS and row not in skipped:
             groups.setdefault((int(layers["parent"][row]), name), []).append(row)
-    several = sorted(row for group in groups.values() if len(group) > 1 for row in group)
+    return _outermost(ground, [group for group in groups.values() if len(group) > 1])
+
+
+def _outermost(ground: Ground, groups: list[list[int]]) -> list[int]:
     found: list[int] = []
     until = -1
-    for row in several:
+    for row in sorted(row for group in groups for row in group):
         if row >= until:
             found.append(row)
-            until = row + int(layers["subtree"][row])
+            until = row + int(ground.data.layers["subtree"][row])
     return found
 
 

@@ -85,7 +85,7 @@ def _ledger(ledger: LedgerReport, language: str, width: int) -> list[str]:
         if not dwarfed or part.id not in _CATEGORY_IDS:
             return _bar(part.bytes, ledger.total, bar)
         share = right(format_percent(part.bytes, ledger.allocated), 5)
-        return f"{share} {text('of the tensors').render(language)}"
+        return text("{share} of the tensors", share=share).render(language)
 
     def line(part: LedgerPart, indent: str, after: str) -> str:
         room = column - len(indent)

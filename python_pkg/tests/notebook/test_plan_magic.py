@@ -45,6 +45,9 @@ def test_a_configuration_is_found_by_its_name(notebook):
     by_mapping = notebook.run("%memtrack plan kv llama --length 8192").result
     by_model = notebook.run("%memtrack plan kv model.config --length 8192").result
     assert by_mapping["cache_kv"] == by_model["cache_kv"] == 1 << 30
+    notebook.shell.user_ns["Config"] = lambda: LLAMA
+    by_call = notebook.run("%memtrack plan kv Config() --length 8192").result
+    assert by_call["cache_kv"] == 1 << 30
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,7 @@ def test_where_the_device_dwarfs_the_tensors_their_share_of_each_other_is_told()
         part.id in {category.id for category in Category} for part in view.ledger.parts
     )
     assert all(len(line) <= 80 for line in lines)
+    assert re.search("占张量的 +[0-9]+ %$", render_text(report, "zh_CN"), re.MULTILINE)
 
 
 def test_fallback_colours_lie_between_those_of_light_and_dark_themes():
