@@ -93,7 +93,8 @@ def _run(
 
 
 def _checked(build: Any, steps: Any, device: str) -> int:
-    if not callable(build):
+    # A model can be called too, and what that gives would be taken for a mistake of the user's code.
+    if not callable(build) or isinstance(build, torch.nn.Module):
         kind = type(build).__name__
         raise UsageError(
             text("predict takes a function that builds the program, not {kind}.", kind=kind),

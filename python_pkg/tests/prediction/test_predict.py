@@ -149,6 +149,7 @@ def test_a_recording_that_is_on_does_not_see_the_prediction() -> None:
     ("arguments", "words"),
     [
         ({"build": 3}, "not int"),
+        ({"build": torch.nn.Linear(2, 2)}, "not Linear"),
         ({"build": lambda: None}, "not NoneType"),
         ({"build": build, "steps": 0}, "steps"),
         ({"build": build, "device": "cpu"}, "CUDA"),
