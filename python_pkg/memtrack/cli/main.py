@@ -16,6 +16,8 @@ from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 
 FINE, WRONG = 0, 2
+NOTEBOOK_ONLY = ("free", "gpu", "mark", "save", "status", "who")
+"""Magics that people try on the command line too; they ask a running kernel."""
 
 _Run = Callable[[argparse.Namespace, str], int]
 
@@ -81,6 +83,11 @@ def _problem(error: OSError) -> Text:
 def _run(arguments: list[str], language: str) -> int:
     parser, commands = _parser(language)
     word = next((one for one in arguments if not one.startswith("-")), None)
+    if word in NOTEBOOK_ONLY:
+        raise UsageError(
+            text("{word} is for a notebook, whose kernel it asks.", word=word),
+            text("In a cell: {usage}", usage=f"%memtrack {word}"),
+        )
     if word is not None and word not in commands:
         raise UsageError.unknown_word(text("command"), word, commands)
     if not arguments:

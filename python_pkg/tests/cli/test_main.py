@@ -12,6 +12,8 @@ from synthetic import Script
 
 import memtrack
 from memtrack.cli import main
+from memtrack.cli.main import NOTEBOOK_ONLY
+from memtrack.notebook.words import SUB_COMMANDS
 from memtrack.recording import save_recording
 from memtrack.reports import build_report, render_text
 
@@ -270,3 +272,11 @@ def test_an_export_to_nowhere_is_one_line(capsys, tmp_path):
     code, out, err = run(capsys, "open", FIXTURE, "--export-snapshot", target)
     assert (code, out) == (2, "")
     assert err == f"{target} cannot be written (No such file or directory).\n"
+
+
+@pytest.mark.parametrize("word", NOTEBOOK_ONLY)
+def test_a_magic_that_is_no_command_is_sent_to_the_notebook(capsys, word):
+    assert word in SUB_COMMANDS
+    assert main([word]) == 2
+    told = capsys.readouterr().err
+    assert told == f"{word} is for a notebook, whose kernel it asks. In a cell: %memtrack {word}\n"
