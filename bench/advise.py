@@ -2,9 +2,8 @@
 
     python bench/advise.py MEASURED [--models a,b] [--out bench/results/advise.json]
 
-MEASURED is a folder with `peaks.jsonl` (peaks measured on a GPU, a line a model and variant) and
-`measure_peaks.py`, the program that measured them, whose models are built here without data. The models
-of `bench/results/measured-models.json`, of other families, are built by `bench/prediction_models.py`.
+MEASURED is a folder with `peaks.jsonl` (peaks measured on a GPU, a line a model and variant); those of other
+families are in `bench/results/measured-models.json`. `bench/prediction_models.py` builds them without data.
 Each remedy's figure is taken twice: by predicting the changed program again, and by changing the events
 of the predicted run (what a recording that cannot be made again gets). No GPU is needed.
 """
@@ -12,7 +11,6 @@ of the predicted run (what a recording that cannot be made again gets). No GPU i
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import statistics
 import sys
@@ -94,30 +92,6 @@ def measured_families() -> dict[str, dict[str, int]]:
     }
 
 
-def program(models, name):
-    """Return a `build` of one of the measured models, as its base variant was run."""
-    spec = models.MODELS[name]
-
-    def build():
-        torch.manual_seed(0)
-        model, make = models.build(name)
-        model = model.cuda().train()
-        data = {key: one.cuda() for key, one in make(spec["batch"], spec.get("seq", 0)).items()}
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
-
-        def step():
-            optimizer.zero_grad()
-            found = model(**data)
-            loss = found["loss"] if isinstance(found, dict) else found.loss
-            del found
-            loss.backward()
-            optimizer.step()
-
-        return step
-
-    return build
-
-
 def simulated(data, remedy):
     """Return the peak with a remedy by changing the events of the base; None where it does not apply."""
     scene = Scene.of(Ground.of(data, devices_in_order(data)[0]))
@@ -197,9 +171,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, default=Path("bench/results/advise.json"))
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    spec = importlib.util.spec_from_file_location("peaks", options.measured / "measure_peaks.py")
-    models = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(models)
     peaks, others = measured(options.measured), measured_families()
     order = [*peaks, *(name for name in others if name not in peaks)]
     wanted = [name for name in options.models.split(",") if name] or order
@@ -209,7 +180,7 @@ def main(arguments: list[str]) -> int:
         results = [one for one in earlier if one["model"] not in wanted]
     for name in wanted:
         family = name not in peaks
-        build = prediction_models.program(name, "base") if family else program(models, name)
+        build = prediction_models.program(name, "base")
         found = of_model(build, name, (others if family else peaks)[name])
         results.append({**found, "family": family})
         results.sort(key=lambda one: order.index(one["model"]))
