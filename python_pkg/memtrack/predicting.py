@@ -177,7 +177,7 @@ def largest_batch(
 
     _loaded()
     given: Any = build_of_n
-    if not callable(given):
+    if not callable(given) or hasattr(given, "register_forward_hook"):  # a module can be called too
         kind = type(given).__name__
         raise UsageError(
             text("largest_batch takes a function of the batch size, not {kind}.", kind=kind)

@@ -73,7 +73,7 @@ class _Worker:
     def __init__(self) -> None:
         self.process = os.getpid()
         self._waiting: deque[tuple[RecordingData, Origin, str]] = deque()
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(threading.RLock())
         self._running = False
 
     def take(self, data: RecordingData, origin: Origin, language: str) -> None:
@@ -88,21 +88,34 @@ class _Worker:
             threading.Thread(target=self._run, name="memtrack history", daemon=False).start()
         except RuntimeError:  # the interpreter is ending, or has no thread to give
             self._run()
+        except (
+            BaseException
+        ):  # interrupted: the next one starts a thread, and nobody waits for this
+            self._stop()
+            raise
 
     def wait(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: not self._running)
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                if not self._waiting:
-                    self._running = False
+        try:
+            while True:
+                with self._changed:
+                    if not self._waiting:
+                        self._stop()
+                        return
+                    data, origin, language = self._waiting.popleft()
                     self._changed.notify_all()
-                    return
-                data, origin, language = self._waiting.popleft()
-                self._changed.notify_all()
-            _keep_or_tell(data, origin, language)
+                _keep_or_tell(data, origin, language)
+        except BaseException:
+            self._stop()
+            raise
+
+    def _stop(self) -> None:
+        with self._changed:
+            self._running = False
+            self._changed.notify_all()
 
 
 def _keep_or_tell(data: RecordingData, origin: Origin, language: str) -> None:

@@ -111,6 +111,19 @@ def test_even_a_bug_of_ours_is_one_line(folder, tmp_path, capsys, monkeypatch):
     )
 
 
+def test_an_interrupt_while_the_thread_starts_stops_nothing_later(folder, tmp_path, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            keeping.keep(recording("1" * 32), origin(tmp_path))
+    keeping.wait()
+    keeping.keep(recording("2" * 32), origin(tmp_path))
+    assert identifiers(folder) == ["2" * 32, "1" * 32]
+
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 
