@@ -98,7 +98,9 @@ test('is complete where little is known', async () => {
     'From the message',
     'Next check'
   ]);
-  await expect(headings(2).first()).toHaveText(/^Not out of memory: a kernel read or wrote outside/);
+  await expect(headings(2).first()).toHaveText(
+    /^Not out of memory: a kernel read or wrote outside/
+  );
   await expect(headings(3)).toHaveText(['No memory error found, and no other error either.']);
 });
 
