@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import signal
 from importlib.util import find_spec
 
 import pytest
@@ -48,3 +49,9 @@ def pytest_collection_modifyitems(items):
         reason = "no CUDA device on this machine"
     for item in marked:
         item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_configure():
+    """Programs that the tests start can be interrupted, also where these run in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -63,11 +63,23 @@ def unblock() -> None:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Let SIGTERM wait until the block is done, where the system knows it."""
-    with suppress(AttributeError):
-        block()
+    """Let SIGTERM wait until the block is done; on another thread than the main one it does not.
+
+    A blocked signal would come by any other thread of the process, of which torch has many: it is
+    taken by a handler instead, and sent again.
+    """
+    came: list[int] = []
+    try:
+        before = signal.getsignal(signal.SIGTERM)
+        if before is None:  # a handler that is not Python's could not be put back
+            raise ValueError
+        signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    except (ValueError, AttributeError):
+        yield
+        return
     try:
         yield
     finally:
-        with suppress(AttributeError):
-            unblock()
+        signal.signal(signal.SIGTERM, before)
+        if came:
+            os.kill(os.getpid(), signal.SIGTERM)

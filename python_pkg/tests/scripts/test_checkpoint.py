@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 
@@ -67,12 +68,18 @@ def test_after_a_failure_nothing_more_is_tried(clock):
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
 def test_a_signal_waits_until_what_is_written_is_written():
-    seen = []
+    seen, ended = [], threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: seen.append("signal"))
+    # Any thread of the process may be the one that a signal comes by.
+    other = threading.Thread(target=ended.wait)
+    other.start()
     try:
         with held_back():
             os.kill(os.getpid(), signal.SIGTERM)
             seen.append("written")
         assert seen == ["written", "signal"]
+        assert signal.getsignal(signal.SIGTERM) is not before
     finally:
+        ended.set()
+        other.join()
         signal.signal(signal.SIGTERM, before)
