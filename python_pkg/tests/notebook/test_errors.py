@@ -77,14 +77,8 @@ def named(notebook):
             ),
         ),
         ("model --stpes 3", "There is no option '--stpes'. Did you mean '--steps'?"),
-        ("diff a", "%memtrack diff is not available in this version yet."),
-        (
-            "save run",
-            (
-                "%memtrack save is not available in this version yet."
-                " In Python: r = %memtrack, then r.save('run.memtrack')"
-            ),
-        ),
+        ("diff a", "There is no history in "),
+        ("save run", "Nothing has been recorded yet. %memtrack MODEL records a model."),
         ("mark here", "Nothing is being recorded, so nothing can be marked. %memtrack MODEL"),
         ("", "Nothing has been recorded yet. %memtrack MODEL records a model."),
     ],
