@@ -7,6 +7,7 @@ import { firstAtLeast, lastAtMost } from '../model/search';
 import { byteTicks, roundTicks } from '../model/ticks';
 import type { INumbers } from '../wire';
 import { withAlpha } from './colour';
+import { gridAxis, plainAxis, plainLayout } from './layout';
 import { axisNotes, notesOf } from './notes';
 import type { IScene } from './scene';
 import { Frame, MARGIN, areaName } from './scene';
@@ -153,41 +154,21 @@ function peakOf({ peak, scale, theme }: IScene): Data {
 
 function layoutOf(scene: IScene, frame: Frame): Partial<Layout> {
   const { theme, words } = scene;
-  const tickFont = { family: theme.fontFamily, size: 11, color: theme.mutedText };
   const yTicks = byteTicks(frame.topBytes, Math.max(2, frame.plotHeight / 40));
   const xTicks = xTicksOf(scene, frame);
   const xText = scene.scale.axis === 'events' ? words.count : words.duration;
-  const axis = { fixedrange: true, zeroline: false, tickfont: tickFont, linecolor: theme.line };
   return {
-    width: scene.width,
-    height: scene.height,
-    margin: { l: MARGIN.left, r: MARGIN.right, t: MARGIN.top, b: MARGIN.bottom, pad: 0 },
-    paper_bgcolor: 'rgba(0, 0, 0, 0)',
-    plot_bgcolor: 'rgba(0, 0, 0, 0)',
-    font: { family: theme.fontFamily, size: 11, color: theme.text },
-    showlegend: false,
-    hovermode: false,
-    dragmode: false,
+    ...plainLayout(scene, MARGIN),
     xaxis: {
-      ...axis,
+      ...plainAxis(theme, xTicks, position => (position === 0 ? '0' : xText(position))),
       range: [frame.first, frame.last],
       showgrid: false,
-      tickmode: 'array',
-      tickvals: xTicks,
-      ticktext: xTicks.map(position => (position === 0 ? '0' : xText(position))),
       ticks: 'outside',
       ticklen: 4,
       tickcolor: theme.line,
       showline: true
     },
-    yaxis: {
-      ...axis,
-      range: [0, frame.topBytes],
-      gridcolor: withAlpha(theme.line, 0.6),
-      tickmode: 'array',
-      tickvals: [...yTicks],
-      ticktext: yTicks.map(words.bytes)
-    },
+    yaxis: gridAxis(theme, frame.topBytes, yTicks, words.bytes),
     shapes: shapesOf(scene, frame),
     annotations: [...notesOf(scene, frame), ...axisNotes(scene, frame, xTicks)]
   };

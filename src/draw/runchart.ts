@@ -3,8 +3,8 @@ import type { Data, Layout } from 'plotly.js';
 
 import { byteTicks, roundTicks } from '../model/ticks';
 import type { IRun } from '../wire/runs';
-import { withAlpha } from './colour';
 import type { IFigure } from './figure';
+import { gridAxis, plainAxis, plainLayout } from './layout';
 import type { ITheme } from './theme';
 
 /** What the figure is drawn from. */
@@ -62,57 +62,34 @@ export function buildRunChart(scene: IRunChart): IFigure {
 }
 
 function layoutOf(
-  { width, height, theme, words }: IRunChart,
+  scene: IRunChart,
   runs: readonly IRun[],
   names: readonly string[],
   speeds: readonly (number | null)[]
 ): Partial<Layout> {
+  const { width, theme, words } = scene;
   const top = HEADROOM * Math.max(1, ...runs.map(({ peak }) => peak));
   const fastest = HEADROOM * Math.max(1e-9, ...speeds.map(speed => speed ?? 0));
-  const tickFont = { family: theme.fontFamily, size: 11, color: theme.mutedText };
-  const axis = { fixedrange: true, zeroline: false, tickfont: tickFont, linecolor: theme.line };
   const room = Math.max(2, Math.floor((width - MARGIN.left - MARGIN.right) / 60));
   const xTicks = roundTicks(0, Math.max(1, runs.length - 1), room, 1).filter(
     index => index < runs.length
   );
-  const bytes = byteTicks(top, 4);
   const rates = fastest > 1e-6 ? roundTicks(0, fastest, 4) : [];
   return {
-    width,
-    height,
-    margin: { l: MARGIN.left, r: MARGIN.right, t: MARGIN.top, b: MARGIN.bottom, pad: 0 },
-    paper_bgcolor: 'rgba(0, 0, 0, 0)',
-    plot_bgcolor: 'rgba(0, 0, 0, 0)',
-    font: { family: theme.fontFamily, size: 11, color: theme.text },
-    showlegend: false,
-    hovermode: false,
-    dragmode: false,
+    ...plainLayout(scene, MARGIN),
     xaxis: {
-      ...axis,
+      ...plainAxis(theme, xTicks, index => names[index] ?? ''),
       range: [-0.5, Math.max(0.5, runs.length - 0.5)],
       showgrid: false,
-      tickmode: 'array',
-      tickvals: [...xTicks],
-      ticktext: xTicks.map(index => names[index] ?? ''),
       showline: true
     },
-    yaxis: {
-      ...axis,
-      range: [0, top],
-      gridcolor: withAlpha(theme.line, 0.6),
-      tickmode: 'array',
-      tickvals: [...bytes],
-      ticktext: bytes.map(words.bytes)
-    },
+    yaxis: gridAxis(theme, top, byteTicks(top, 4), words.bytes),
     yaxis2: {
-      ...axis,
+      ...plainAxis(theme, rates, words.rate),
       range: [0, fastest],
       overlaying: 'y',
       side: 'right',
-      showgrid: false,
-      tickmode: 'array',
-      tickvals: [...rates],
-      ticktext: rates.map(words.rate)
+      showgrid: false
     }
   };
 }

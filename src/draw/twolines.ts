@@ -4,8 +4,8 @@ import type { Data, Layout } from 'plotly.js';
 import { at } from '../base/assert';
 import { byteTicks, roundTicks } from '../model/ticks';
 import type { IComparedLine } from '../wire/comparison';
-import { withAlpha } from './colour';
 import type { IFigure } from './figure';
+import { gridAxis, plainAxis, plainLayout, tickFont } from './layout';
 import type { ITheme } from './theme';
 
 /** What the figure is drawn from. */
@@ -79,39 +79,19 @@ function layoutOf(scene: ITwoLines): Partial<Layout> {
   const last = Math.max(1, end(before), end(after));
   const yTicks = byteTicks(top, Math.max(2, (height - MARGIN.top - MARGIN.bottom) / 40));
   const xTicks = roundTicks(0, last, Math.max(2, (width - MARGIN.left) / 70), 1);
-  const tickFont = { family: theme.fontFamily, size: 11, color: theme.mutedText };
-  const axis = { fixedrange: true, zeroline: false, tickfont: tickFont, linecolor: theme.line };
   return {
-    width,
-    height,
-    margin: { l: MARGIN.left, r: MARGIN.right, t: MARGIN.top, b: MARGIN.bottom, pad: 0 },
-    paper_bgcolor: 'rgba(0, 0, 0, 0)',
-    plot_bgcolor: 'rgba(0, 0, 0, 0)',
-    font: { family: theme.fontFamily, size: 11, color: theme.text },
-    showlegend: false,
-    hovermode: false,
-    dragmode: false,
+    ...plainLayout(scene, MARGIN),
     xaxis: {
-      ...axis,
+      ...plainAxis(theme, xTicks, step => step.toLocaleString()),
       range: [0, last],
       showgrid: false,
-      tickmode: 'array',
-      tickvals: [...xTicks],
-      ticktext: xTicks.map(step => step.toLocaleString()),
       ticks: 'outside',
       ticklen: 4,
       tickcolor: theme.line,
       showline: true,
-      title: { text: words.axis, font: tickFont, standoff: 6 }
+      title: { text: words.axis, font: tickFont(theme), standoff: 6 }
     },
-    yaxis: {
-      ...axis,
-      range: [0, top],
-      gridcolor: withAlpha(theme.line, 0.6),
-      tickmode: 'array',
-      tickvals: [...yTicks],
-      ticktext: yTicks.map(words.bytes)
-    }
+    yaxis: gridAxis(theme, top, yTicks, words.bytes)
   };
 }
 

@@ -5,9 +5,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { ComparisonRenderer } from '../views/comparison/renderer';
 import { COMPARISON_MIME_TYPE } from '../wire/mimetype';
-
-// That of reports.
-const RANK = -20;
+import { addRenderer } from './renderer';
 
 /** Registers the renderer of the MIME type of comparisons. */
 export const comparisonPlugin: JupyterFrontEndPlugin<void> = {
@@ -25,15 +23,10 @@ export const comparisonPlugin: JupyterFrontEndPlugin<void> = {
       trans: (translator ?? nullTranslator).load('memtrack'),
       language: translator?.languageCode ?? 'en'
     };
-    rendermime.addFactory(
-      {
-        // The payload is data: nothing in it becomes markup or code.
-        safe: true,
-        mimeTypes: [COMPARISON_MIME_TYPE],
-        defaultRank: RANK,
-        createRenderer: options => new ComparisonRenderer(options.mimeType, services)
-      },
-      RANK
+    addRenderer(
+      rendermime,
+      COMPARISON_MIME_TYPE,
+      mimeType => new ComparisonRenderer(mimeType, services)
     );
   }
 };

@@ -5,9 +5,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { DiagnosisRenderer } from '../views/diagnosis/renderer';
 import { DIAGNOSIS_MIME_TYPE } from '../wire/mimetype';
-
-// That of reports.
-const RANK = -20;
+import { addRenderer } from './renderer';
 
 /** Registers the renderer of the MIME type of diagnoses. */
 export const diagnosisPlugin: JupyterFrontEndPlugin<void> = {
@@ -23,15 +21,10 @@ export const diagnosisPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const trans = (translator ?? nullTranslator).load('memtrack');
     const services = { trans, language: translator?.languageCode ?? 'en' };
-    rendermime.addFactory(
-      {
-        // The payload is data: nothing in it becomes markup or code.
-        safe: true,
-        mimeTypes: [DIAGNOSIS_MIME_TYPE],
-        defaultRank: RANK,
-        createRenderer: options => new DiagnosisRenderer(options.mimeType, services)
-      },
-      RANK
+    addRenderer(
+      rendermime,
+      DIAGNOSIS_MIME_TYPE,
+      mimeType => new DiagnosisRenderer(mimeType, services)
     );
   }
 };

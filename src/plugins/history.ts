@@ -8,9 +8,7 @@ import { Registry } from '../model/registry';
 import { ILiveHistories } from '../tokens';
 import { HistoryRenderer } from '../views/history/renderer';
 import { HISTORY_MIME_TYPE } from '../wire/mimetype';
-
-// That of reports.
-const RANK = -20;
+import { addRenderer } from './renderer';
 
 /** Registers the renderer of the MIME type of histories, and knows those that have a kernel. */
 export const historyPlugin: JupyterFrontEndPlugin<ILiveHistories> = {
@@ -31,16 +29,7 @@ export const historyPlugin: JupyterFrontEndPlugin<ILiveHistories> = {
       language: translator?.languageCode ?? 'en',
       liveHistories
     };
-    rendermime.addFactory(
-      {
-        // The payload is data: nothing in it becomes markup or code.
-        safe: true,
-        mimeTypes: [HISTORY_MIME_TYPE],
-        defaultRank: RANK,
-        createRenderer: options => new HistoryRenderer(options.mimeType, services)
-      },
-      RANK
-    );
+    addRenderer(rendermime, HISTORY_MIME_TYPE, mimeType => new HistoryRenderer(mimeType, services));
     return liveHistories;
   }
 };

@@ -5,9 +5,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { PlanRenderer } from '../views/planner/renderer';
 import { PLAN_MIME_TYPE } from '../wire/mimetype';
-
-// That of reports.
-const RANK = -20;
+import { addRenderer } from './renderer';
 
 /** Registers the renderer of the MIME type of plans. */
 export const planPlugin: JupyterFrontEndPlugin<void> = {
@@ -22,15 +20,6 @@ export const planPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ): void => {
     const trans = (translator ?? nullTranslator).load('memtrack');
-    rendermime.addFactory(
-      {
-        // The payload is data: nothing in it becomes markup or code.
-        safe: true,
-        mimeTypes: [PLAN_MIME_TYPE],
-        defaultRank: RANK,
-        createRenderer: options => new PlanRenderer(options.mimeType, trans)
-      },
-      RANK
-    );
+    addRenderer(rendermime, PLAN_MIME_TYPE, mimeType => new PlanRenderer(mimeType, trans));
   }
 };

@@ -7,9 +7,7 @@ import { Preferences } from '../model/preferences';
 import { IReportPreferences } from '../tokens';
 import { RanksRenderer } from '../views/ranks/renderer';
 import { RANKS_MIME_TYPE } from '../wire/mimetype';
-
-// That of reports.
-const RANK = -20;
+import { addRenderer } from './renderer';
 
 /** Registers the renderer of the MIME type of several ranks. */
 export const ranksPlugin: JupyterFrontEndPlugin<void> = {
@@ -29,15 +27,6 @@ export const ranksPlugin: JupyterFrontEndPlugin<void> = {
       language: translator?.languageCode ?? 'en',
       preferences: preferences ?? new Preferences()
     };
-    rendermime.addFactory(
-      {
-        // The payload is data: nothing in it becomes markup or code.
-        safe: true,
-        mimeTypes: [RANKS_MIME_TYPE],
-        defaultRank: RANK,
-        createRenderer: options => new RanksRenderer(options.mimeType, services)
-      },
-      RANK
-    );
+    addRenderer(rendermime, RANKS_MIME_TYPE, mimeType => new RanksRenderer(mimeType, services));
   }
 };

@@ -7,9 +7,7 @@ import { Preferences } from '../model/preferences';
 import { ILiveReports, IReportPreferences } from '../tokens';
 import { ReportRenderer } from '../views/report/renderer';
 import { MIME_TYPE } from '../wire/mimetype';
-
-// ipywidgets has -10: where both could show an output, ours does, as it needs no kernel.
-const RANK = -20;
+import { addRenderer } from './renderer';
 
 /** Registers the renderer of our MIME type. */
 export const reportPlugin: JupyterFrontEndPlugin<void> = {
@@ -32,15 +30,6 @@ export const reportPlugin: JupyterFrontEndPlugin<void> = {
       preferences: preferences ?? new Preferences(),
       liveReports: liveReports ?? undefined
     };
-    rendermime.addFactory(
-      {
-        // The payload is data: nothing in it becomes markup or code.
-        safe: true,
-        mimeTypes: [MIME_TYPE],
-        defaultRank: RANK,
-        createRenderer: options => new ReportRenderer(options.mimeType, services)
-      },
-      RANK
-    );
+    addRenderer(rendermime, MIME_TYPE, mimeType => new ReportRenderer(mimeType, services));
   }
 };

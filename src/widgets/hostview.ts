@@ -9,17 +9,17 @@ export abstract class HostView extends DOMWidgetView {
   // Backbone renders from its constructor: an initializer here would run after it.
   declare private _content: Widget | undefined;
 
-  /** Returns what is shown; a page that never shows one loads nothing for it. */
-  protected abstract create(): Promise<Widget>;
+  /** Returns what is shown, undefined for nothing; a page that never shows one loads nothing for it. */
+  protected abstract create(): Promise<Widget | undefined>;
 
   override async render(): Promise<void> {
     const content = await this.create();
     if (this.luminoWidget.isDisposed) {
-      content.dispose();
+      content?.dispose();
       return;
     }
     this._content = content;
-    if (this.luminoWidget.isAttached) {
+    if (content !== undefined && this.luminoWidget.isAttached) {
       Widget.attach(content, this.el);
     }
   }

@@ -1,19 +1,17 @@
 // The widget of a live report: the model carries its messages, the view shows it where there is no
 // renderer of ours (VS Code, Voila, nbclassic).
 import type { IBackboneModelOptions } from '@jupyter-widgets/base';
-import { DOMWidgetModel, DOMWidgetView } from '@jupyter-widgets/base';
+import { DOMWidgetModel, type DOMWidgetView } from '@jupyter-widgets/base';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
-import type { Message } from '@lumino/messaging';
-import { MessageLoop } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
+import type { Widget } from '@lumino/widgets';
 
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../base/version';
 import type { ILiveReports } from '../model/live';
-import type { ReportWidget } from '../views/report';
 import type { Preferences } from '../model/preferences';
 import type { BinaryBuffer } from '../wire';
 import { ReportChannel } from './channel';
+import { HostView } from './hostview';
 
 const VERSION = `^${PACKAGE_VERSION}`;
 
@@ -81,45 +79,19 @@ export class ReportModel extends DOMWidgetModel {
 }
 
 /** Shows the report of a `ReportModel` in an output. */
-export abstract class ReportView extends DOMWidgetView {
-  declare private _report: ReportWidget | undefined;
-
+export abstract class ReportView extends HostView {
   protected abstract get services(): IReportServices;
 
-  override async render(): Promise<void> {
+  protected override async create(): Promise<Widget | undefined> {
     const { ReportWidget } = await import('../views/report');
     const model: unknown = this.model;
     if (this.luminoWidget.isDisposed || !(model instanceof ReportModel)) {
-      return;
+      return undefined;
     }
     const report = new ReportWidget(this.services);
     report.live = model.channel;
-    this._report = report;
     this.listenTo(model, 'comm_live_update', () => (report.live = model.channel));
-    if (this.luminoWidget.isAttached) {
-      Widget.attach(report, this.el);
-    }
-  }
-
-  override remove(): unknown {
-    this._report?.dispose();
-    return super.remove();
-  }
-
-  // The view is the host of the report, so the report hears of what happens to it.
-  override processLuminoMessage(message: Message): void {
-    super.processLuminoMessage(message);
-    const report = this._report;
-    if (report === undefined) {
-      return;
-    }
-    if (message.type === 'after-attach' && !report.isAttached) {
-      Widget.attach(report, this.el);
-    } else if (message.type === 'before-detach' && report.isAttached) {
-      Widget.detach(report);
-    } else if (message.type === 'after-show' || message.type === 'resize') {
-      MessageLoop.sendMessage(report, message);
-    }
+    return report;
   }
 }
 

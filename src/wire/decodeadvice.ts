@@ -11,9 +11,9 @@ export function decodeAdvice(fields: Fields): IAdvice {
   const remedies = fields.list('remedies', (value, where) => remedyOf(Fields.of(value, where)));
   const ids = new Set(remedies.map(({ id }) => id));
   return {
-    budget: optional(fields, 'budget', 0),
+    budget: fields.optionalInteger('budget', 0),
     peak: base.integer('peak', 0),
-    reserved: optional(base, 'reserved', 0),
+    reserved: base.optionalInteger('reserved', 0),
     remedies,
     combinations: fields.list('combinations', (value, where) =>
       combinationOf(Fields.of(value, where), ids)
@@ -29,11 +29,11 @@ function remedyOf(fields: Fields): IAdvisedRemedy {
     title: textOf(fields, 'title'),
     applies: fields.flag('applies'),
     why: textOf(fields, 'why'),
-    saving: optional(fields, 'saving', -Number.MAX_SAFE_INTEGER),
-    peak: optional(fields, 'peak', 0),
-    low: optional(fields, 'low', 0),
-    high: optional(fields, 'high', 0),
-    reserved: optional(fields, 'reserved', 0),
+    saving: fields.optionalInteger('saving', -Number.MAX_SAFE_INTEGER),
+    peak: fields.optionalInteger('peak', 0),
+    low: fields.optionalInteger('low', 0),
+    high: fields.optionalInteger('high', 0),
+    reserved: fields.optionalInteger('reserved', 0),
     // What a later version calls otherwise is told as not known, or as the dearest.
     evidence: EVIDENCE.find(each => each === evidence) ?? 'unknown',
     cost: textOf(fields, 'cost'),
@@ -54,15 +54,11 @@ function combinationOf(fields: Fields, known: ReadonlySet<string>): ICombination
     ids,
     peak: fields.integer('peak', 0),
     saving: fields.integer('saving', -Number.MAX_SAFE_INTEGER),
-    reserved: optional(fields, 'reserved', 0),
+    reserved: fields.optionalInteger('reserved', 0),
     fits: fields.flag('fits')
   };
 }
 
 function textOf(fields: Fields, key: string): IAdvisedRemedy['title'] {
   return decodeText(fields.value(key), fields.placeOf(key));
-}
-
-function optional(fields: Fields, key: string, least: number): number | undefined {
-  return fields.has(key) ? fields.integer(key, least) : undefined;
 }

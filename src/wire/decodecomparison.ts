@@ -66,7 +66,7 @@ export async function unpackComparison(data: unknown): Promise<IComparison> {
 function sideOf(fields: Fields): ISide {
   return {
     identifier: fields.string('identifier'),
-    run: optional(fields, 'run'),
+    run: fields.optionalInteger('run', 0),
     name: fields.string('name'),
     label: fields.string('label'),
     evidence: fields.string('evidence'),
@@ -74,17 +74,13 @@ function sideOf(fields: Fields): ISide {
     started: fields.string('started'),
     device: fields.string('device'),
     deviceTotal: fields.integer('device_total', -1),
-    reserved: optional(fields, 'reserved'),
-    stepNs: optional(fields, 'step_ns'),
+    reserved: fields.optionalInteger('reserved', 0),
+    stepNs: fields.optionalInteger('step_ns', 0),
     steps: fields.integer('steps', 0),
     step: fields.integer('step', -1),
     phase: fields.string('phase'),
     layer: fields.string('layer')
   };
-}
-
-function optional(fields: Fields, key: string): number | undefined {
-  return fields.has(key) ? fields.integer(key, 0) : undefined;
 }
 
 function pairOf(fields: Fields): IPair {
@@ -108,10 +104,10 @@ function moverOf(fields: Fields): IMover {
 function phaseOf(fields: Fields): IPhasePair {
   return {
     id: fields.string('id'),
-    before: optional(fields, 'before'),
-    after: optional(fields, 'after'),
-    beforeNs: optional(fields, 'before_ns'),
-    afterNs: optional(fields, 'after_ns')
+    before: fields.optionalInteger('before', 0),
+    after: fields.optionalInteger('after', 0),
+    beforeNs: fields.optionalInteger('before_ns', 0),
+    afterNs: fields.optionalInteger('after_ns', 0)
   };
 }
 

@@ -78,7 +78,7 @@ function remedyOf(fields: Fields): IRemedy {
   return {
     id: fields.string('id'),
     title: decodeText(fields.value('title'), fields.placeOf('title')),
-    savingBytes: bytes(fields, 'saving_bytes'),
+    savingBytes: fields.optionalInteger('saving_bytes', 0),
     cost: fields.has('cost')
       ? decodeText(fields.value('cost'), fields.placeOf('cost'))
       : { en: '' },
@@ -89,12 +89,12 @@ function remedyOf(fields: Fields): IRemedy {
 
 function neededOf(fields: Fields): INeeded {
   return {
-    requested: bytes(fields, 'requested'),
-    segment: bytes(fields, 'segment'),
-    largestFree: bytes(fields, 'largest_free'),
-    cached: bytes(fields, 'cached'),
-    deviceFree: bytes(fields, 'device_free'),
-    others: bytes(fields, 'others')
+    requested: fields.optionalInteger('requested', 0),
+    segment: fields.optionalInteger('segment', 0),
+    largestFree: fields.optionalInteger('largest_free', 0),
+    cached: fields.optionalInteger('cached', 0),
+    deviceFree: fields.optionalInteger('device_free', 0),
+    others: fields.optionalInteger('others', 0)
   };
 }
 
@@ -117,10 +117,6 @@ function partOf(fields: Fields): ILedgerPart {
 
 function string(fields: Fields, key: string): string {
   return fields.has(key) ? fields.string(key) : '';
-}
-
-function bytes(fields: Fields, key: string): number | undefined {
-  return fields.has(key) ? fields.integer(key, 0) : undefined;
 }
 
 function inner(fields: Fields, key: string): Fields {

@@ -36,11 +36,11 @@ export function decodeRun(fields: Fields): IRun {
     state: fields.string('state'),
     evidence: fields.string('evidence'),
     notebook: fields.string('notebook'),
-    cell: optional(fields, 'cell'),
+    cell: fields.optionalInteger('cell', 0),
     device: fields.string('device'),
     peak: fields.integer('peak', 0),
-    reserved: optional(fields, 'reserved'),
-    stepNs: optional(fields, 'step_ns'),
+    reserved: fields.optionalInteger('reserved', 0),
+    stepNs: fields.optionalInteger('step_ns', 0),
     steps: fields.integer('steps', 0),
     structure: fields.string('structure'),
     parameters: fields.integer('parameters', 0),
@@ -54,10 +54,6 @@ export function decodeRun(fields: Fields): IRun {
     hasFile: fields.flag('has_file'),
     spark: sparkOf(fields)
   };
-}
-
-function optional(fields: Fields, key: string): number | undefined {
-  return fields.has(key) ? fields.integer(key, 0) : undefined;
 }
 
 function sparkOf(fields: Fields): readonly number[] {

@@ -45,6 +45,11 @@ export class Fields {
     return value;
   }
 
+  /** A whole number of at least `least`; undefined where there is none. */
+  optionalInteger(key: string, least: number): number | undefined {
+    return this.has(key) ? this.integer(key, least) : undefined;
+  }
+
   flag(key: string): boolean {
     const value = this.value(key);
     if (typeof value !== 'boolean') {
