@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import signal
 from importlib.util import find_spec
@@ -51,7 +52,26 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.skip(reason=reason))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_of_other_modules():
+    """What the tests of other files have left behind is gone."""
+    gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def garbage_collected_between_tests():
+    """What a test has left behind is gone after it; the second generation suffices for young objects."""
+    yield
+    gc.collect(1)
+
+
 def pytest_configure():
-    """Programs that the tests start can be interrupted, also where these run in the background."""
+    """Garbage is collected between tests only; programs that they start can be interrupted.
+
+    A recording counts what is alive beside its model: a collection in its midst, of what an earlier
+    run has left, would be a fall that no second run repeats.
+    """
+    gc.disable()
+    # In the background of a shell, SIGINT is ignored by every program that is started.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
