@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -19,6 +19,7 @@ from IPython.core.error import UsageError
 from memtrack.api import Recording, case_of, diagnosis_of, recording_called
 from memtrack.diagnosis.raised import may_be_about_memory
 from memtrack.i18n import Text, text
+from memtrack.notebook.cellevents import CellEvents
 from memtrack.notebook.output import takes_updates
 from memtrack.reports.explanation import Explanation, explanation_of
 
@@ -34,6 +35,7 @@ class Failures:
     def __init__(self, shell: Any, language: Callable[[], str]) -> None:
         self._shell = shell
         self._language = language
+        self._cells = CellEvents(shell, self._before_cell, self._after_cell)
         self._notes_failures = False
         self._seen = 0
         self._case: Case | None = None
@@ -48,17 +50,11 @@ class Failures:
         """Be told of cells from now on."""
         self._seen = _last_error()
         self._note_failures()
-        self._shell.events.register("pre_run_cell", self._before_cell)
-        self._shell.events.register("post_run_cell", self._after_cell)
+        self._cells.begin()
 
     def end(self) -> None:
         """Be told no more, and note no more failures."""
-        for event, callback in (
-            ("pre_run_cell", self._before_cell),
-            ("post_run_cell", self._after_cell),
-        ):
-            with suppress(ValueError):
-                self._shell.events.unregister(event, callback)
+        self._cells.end()
         self._case = None
         if self._notes_failures:
             from memtrack.capture.failure import ignore_failures

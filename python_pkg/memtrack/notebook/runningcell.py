@@ -10,6 +10,8 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from memtrack.notebook.cellevents import CellEvents
+
 SOON_S = 0.1
 """After this the subshell has reported that it is done; the report follows the handler of a message."""
 
@@ -19,6 +21,7 @@ class RunningCell:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
+        self._events = CellEvents(shell, self._before_cell, self._after_cell)
         self._lock = threading.Lock()
         self._cells = 0
         self._request: Any = None
@@ -29,17 +32,11 @@ class RunningCell:
 
     def begin(self) -> None:
         """Hear of cells from now on."""
-        self._shell.events.register("pre_run_cell", self._before_cell)
-        self._shell.events.register("post_run_cell", self._after_cell)
+        self._events.begin()
 
     def end(self) -> None:
         """Hear no more; harmless when it never began."""
-        for event, callback in (
-            ("pre_run_cell", self._before_cell),
-            ("post_run_cell", self._after_cell),
-        ):
-            with suppress(ValueError):
-                self._shell.events.unregister(event, callback)
+        self._events.end()
 
     def answered(self) -> None:
         """Say soon that a cell runs, if a message is answered beside it."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtrack.api import Recording, end_state, say_failed
 from memtrack.errors import RecordingStateError
 from memtrack.i18n import Text, text
+from memtrack.notebook.cellevents import CellEvents
 from memtrack.notebook.cells import cells_running
 from memtrack.notebook.output import Output
 from memtrack.notebook.plan import Plan, Progress
@@ -34,7 +35,7 @@ class Watch:
         self, shell: Any, plan: Plan, recorder: Recorder, recording: Recording, output: Output
     ) -> None:
         self._shell = shell
-        self._events = shell.events
+        self._events = CellEvents(shell, self._before_cell, self._after_cell)
         self._plan = plan
         self._recorder: Recorder | None = recorder
         self._output = output
@@ -60,8 +61,7 @@ class Watch:
             if self._output.in_place or not self._plan.this_cell:
                 self._output.show_waiting(self._plan.waiting())
             recorder.on_step.append(self._step_ended)
-            self._events.register("pre_run_cell", self._before_cell)
-            self._events.register("post_run_cell", self._after_cell)
+            self._events.begin()
             self._tracebacks = CleanTracebacks(self._shell)
             if self._depth:
                 recorder.enter()
@@ -159,12 +159,7 @@ class Watch:
                 self.end()
 
     def _stop_following(self) -> None:
-        for event, callback in (
-            ("pre_run_cell", self._before_cell),
-            ("post_run_cell", self._after_cell),
-        ):
-            with suppress(ValueError):
-                self._events.unregister(event, callback)
+        self._events.end()
         if self._live is not None:
             self._live.stop()
         if self._tracebacks is not None:
