@@ -219,7 +219,7 @@ def _expected_view(data, view):
             "bytes": view.peak.bytes,
             "cut": view.peak.cut,
             "time_ns": view.peak.time_ns,
-            "step": view.peak.step,
+            "step": view.peak.step_index,
             "phase": view.peak.phase,
             "layer": view.peak.layer,
         },

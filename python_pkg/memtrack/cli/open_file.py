@@ -97,13 +97,14 @@ def _export(recording: Recording, target: str, language: str) -> int:
 
 
 def summary(report: Report) -> dict[str, Any]:
-    """Return the report's payload without its columns; a peak's layer is given by its path."""
+    """Return the report's payload without its columns; a peak's layer by its path, its step from 1."""
     payload, _ = encode_report(report)
     shared = {key: payload[key] for key in _SHARED_KEYS}
     views = [{key: view[key] for key in _VIEW_KEYS} for view in payload["views"]]
     for view in views:
-        row = view["peak"]["layer"]
-        view["peak"] = {**view["peak"], "layer": report.layers.path[row] if row >= 0 else None}
+        peak = view["peak"]
+        layer = report.layers.path[peak["layer"]] if peak["layer"] >= 0 else None
+        view["peak"] = {**peak, "step": peak["step"] + 1, "layer": layer}
     return {**shared, "views": views}
 
 

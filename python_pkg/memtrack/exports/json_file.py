@@ -53,7 +53,7 @@ def _everything(data: RecordingData) -> dict[str, Any]:
                 "peak": {
                     "bytes": found.bytes,
                     "time_ns": found.time_ns,
-                    "step": found.step_number,
+                    "step": found.step,
                     "phase": found.phase,
                     "layer": found.layer_path,
                 },

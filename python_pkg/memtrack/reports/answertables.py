@@ -41,7 +41,7 @@ def answer_tables(report: Report, view: View) -> list[AnswerTable]:
     """Return the tables worth a reader's time, in the order of their importance."""
     found = (
         _lines(view.lines, view.peak.bytes) if not len(report.layers.parent) else None,
-        _peaks(view.peaks, view.peak.step),
+        _peaks(view.peaks, view.peak.step_index),
         _pools(view.pools),
     )
     return [table for table in found if table is not None]

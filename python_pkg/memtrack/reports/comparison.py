@@ -58,8 +58,10 @@ class Diff:
         return details_of(self.found)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as plain JSON, without the columns."""
+        """Return the comparison as plain JSON, without the columns; steps count from 1."""
         payload, _ = encode_comparison(self)
+        for side in (payload["a"], payload["b"]):
+            side["step"] += 1
         return {name: value for name, value in payload.items() if name not in _COLUMNS}
 
     def __str__(self) -> str:

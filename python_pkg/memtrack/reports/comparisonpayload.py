@@ -16,7 +16,7 @@
 
     side     {"identifier", "run": int|null, "name", "label", "evidence", "state", "started",
               "device": str, "device_total": int|-1, "reserved", "step_ns": int|null, "steps",
-              "step": int, "phase", "layer": str}
+              "step": from 0, "phase", "layer": str}
     line     {"step", "allocated": column, "peak_at": number of steps}
     status   0 same, 1 another class, 2 renamed, 3 moved, 4 alike, 5 added, 6 removed
 

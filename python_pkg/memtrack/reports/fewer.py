@@ -113,7 +113,7 @@ def with_fewer_phases(report: Report, most: int) -> Report:
     step = columns["step"].astype(np.int64)
     if len(step) <= most:
         return report
-    nearest = abs(step - (report.views[0].peak.step if report.views else 0))
+    nearest = abs(step - (report.views[0].peak.step_index if report.views else 0))
     whole = nearest < nearest[np.argsort(nearest, kind="stable")[most // 2]]
     steps = int(step.max()) + 1
     group_steps = -(-steps // max(1, most // 2 - 2))

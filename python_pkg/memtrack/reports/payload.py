@@ -149,7 +149,7 @@ def _view(encoder: Encoder, view: View) -> dict[str, Any]:
             "bytes": peak.bytes,
             "cut": peak.cut,
             "time_ns": peak.time_ns,
-            "step": peak.step,
+            "step": peak.step_index,
             "phase": peak.phase,
             "layer": peak.layer,
         },

@@ -60,10 +60,12 @@ def encode_ranks(report: RanksReport, most_bytes: int = MOST_BYTES) -> dict[str,
 
 
 def ranks_json(report: RanksReport) -> dict[str, Any]:
-    """Return the same without whole reports, as `memtrack open FOLDER --json` prints it."""
+    """Return the same without whole reports and with steps from 1, as `memtrack open FOLDER --json` prints it."""
     payload = encode_ranks(report, 0)
     for row in payload["ranks"]:
         del row["report"]
+        if row["peak"] is not None:
+            row["peak"]["step"] += 1
     return payload
 
 
@@ -88,7 +90,7 @@ def _row(row: RankRow, packed: dict[str, Any] | None) -> dict[str, Any]:
         if peak is None
         else {
             "bytes": peak.bytes,
-            "step": peak.step,
+            "step": peak.step_index,
             "phase": peak.phase,
             "layer": peak.layer_path,
         },

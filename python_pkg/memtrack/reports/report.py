@@ -36,21 +36,22 @@ class Device:
 class PeakPoint:
     """The moment of the most allocated bytes. `layer` is a row of the layer table, -1 outside.
 
-    `step` counts from 0; `step_number` from 1, as every report shows it. `layer_path` is "" outside.
+    `step` counts from 1, as everything does that people read; `step_index` from 0, as columns do.
+    `layer_path` is "" outside.
     """
 
     bytes: int
     cut: int
     time_ns: int
-    step: int
+    step_index: int
     phase: str
     layer: int
     layer_path: str = ""
 
     @property
-    def step_number(self) -> int:
+    def step(self) -> int:
         """The step as a reader counts them."""
-        return self.step + 1
+        return self.step_index + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ MOST_STEPS = 24
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One finished step, counted from 0. Bytes; `reserved` at its end is None where it is not known.
+    """One finished step, counted from 1. Bytes; `reserved` at its end is None where it is not known.
 
     `peak` is the most allocated in it, `end` what was allocated at its end, `kept` what it made that
     was still there when the next step ended.
@@ -65,8 +65,8 @@ class Steps:
             "Nothing grows from step to step (steps: {count}); step {last} ends with {change}"
             " against step {first}",
             count=len(self.steps),
-            first=first.number + 1,
-            last=last.number + 1,
+            first=first.number,
+            last=last.number,
             change=format_change(last.end - first.end),
         )
 
@@ -129,7 +129,7 @@ def _steps(data: RecordingData, growth: Growth, levels: Any) -> list[Step]:
     reserved = None if growth.creep is None else growth.creep.reserved
     return [
         Step(
-            number=number,
+            number=number + 1,
             peak=int(peaks[number]),
             end=int(levels[end[number]]),
             kept=int(growth.kept[number]),
@@ -173,9 +173,9 @@ def _table(steps: Steps) -> AnswerTable:
 
 
 def _row(one: Step, steps: Sequence[Step], knows_reserved: bool) -> list[Text]:
-    before = steps[one.number - 1].end if one.number else one.end
+    before = steps[one.number - 2].end if one.number > 1 else one.end
     cells = [
-        str(one.number + 1),
+        str(one.number),
         format_bytes(one.peak),
         format_bytes(one.end),
         format_change(one.end - before),

@@ -1,6 +1,7 @@
 """`memtrack.track`, `memtrack.open` and what a `Recording` answers."""
 
 import gc
+import json
 import subprocess
 import sys
 import weakref
@@ -272,7 +273,9 @@ def test_the_peak_says_layer_and_step_as_a_reader_knows_them(trained):
     with memtrack.track(model, optimizer) as recording:
         train(2)
     peak = recording.peak
-    assert peak.step_number == peak.step + 1
+    assert peak.step == peak.step_index + 1
+    assert peak.step in (1, 2)
+    assert f"step {peak.step}" in str(recording.report().views[0].headline)
     expected = recording.layers.path[peak.layer] if peak.layer >= 0 else ""
     assert peak.layer_path == expected
 
@@ -337,3 +340,25 @@ def test_tables_show_themselves_in_a_few_lines(trained):
     assert "<td>model.0</td><td>Linear</td>" in recording.layers._repr_html_()
     assert "parameter " in repr(recording.ledger)
     assert recording.ledger._repr_html_().count("<tr>") == len(recording.ledger.parts)
+
+
+def test_every_door_counts_the_step_of_the_peak_from_1(trained, tmp_path, capsys):
+    from memtrack.cli import main
+    from memtrack.reports.steps import steps_of
+
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer, steps=1, history=False) as recording:
+        train(1)
+    assert recording.peak.step == 1
+    file, out = recording.save(tmp_path / "run.memtrack"), tmp_path / "run.json"
+    assert main(["open", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["views"][0]["peak"]["step"] == 1
+    recording.export(out)
+    assert json.loads(out.read_text())["devices"][0]["peak"]["step"] == 1
+    told = memtrack.compare(file, file).to_json()
+    assert (told["a"]["step"], told["b"]["step"]) == (1, 1)
+    assert [one["step"] for one in steps_of(recording.data).to_json()["steps"]] == [1]
+    (tmp_path / "ranks").mkdir()
+    recording.save(tmp_path / "ranks" / "run.rank0.memtrack")
+    assert main(["open", str(tmp_path / "ranks"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ranks"][0]["peak"]["step"] == 1

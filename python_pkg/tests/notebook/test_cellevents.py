@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("IPython")
 
-from IPython.core.events import EventManager  # noqa: E402
-from memtrack.notebook.cellevents import CellEvents  # noqa: E402
+from IPython.core.events import EventManager
+
+from memtrack.notebook.cellevents import CellEvents
 
 
 def test_events_come_in_order_until_the_end_and_ending_twice_is_harmless():

@@ -389,7 +389,7 @@ class TestBounds:
         view = with_fewer_answers(report, 1).views[0]
         assert view.lines.columns["bytes"].sum() + view.lines.omitted_bytes == view.peak.bytes
         whole = with_fewer_answers(report, 4).views[0].peaks.phases
-        assert set(whole["step"].tolist()) == {report.views[0].peak.step}
+        assert set(whole["step"].tolist()) == {report.views[0].peak.step_index}
         assert len(whole["kind"]) == 4
 
     def test_a_long_run_with_many_readings_fits(self):

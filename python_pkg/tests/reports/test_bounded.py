@@ -117,7 +117,7 @@ def test_fewer_phases_keep_those_around_the_peak_and_leave_no_gap():
     assert columns["end"][-1] == report.phases.columns["end"][-1]
     assert np.array_equal(columns["start"][1:], columns["end"][:-1])
     assert (np.diff(columns["step"].astype(int)) >= 0).all()
-    at_peak = columns["step"] == report.views[0].peak.step
+    at_peak = columns["step"] == report.views[0].peak.step_index
     assert columns["kind"][at_peak].tolist() == [0, 1, 2]
 
 
