@@ -1,7 +1,8 @@
 """Measures the programs of `bench/prediction_models.py` on a GPU, to check predictions against.
 
-Usage, on the machine with the GPU: python3 bench/measure_models.py [--out FILE] [--jobs N] [--limit SECONDS]
-In: torch with CUDA, transformers. Out: `bench/results/measured-models.json`, one row a configuration:
+Usage, on the machine with the GPU: python3 bench/measure_models.py [--zoo] [--out FILE] [--jobs N] [--limit SECONDS]
+In: torch with CUDA, transformers; with `--zoo`, the programs of `bench/prediction_zoo.py` are measured.
+Out: `bench/results/measured-models.json` or `measured-zoo.json`, one row a configuration:
 peak allocated of each phase and step, peak reserved, the process's total by the driver, versions, and
 what `scaled_dot_product_attention` may choose. Each configuration has a fresh process, several run at
 a time; a few run alone first, so that what the whole device has in use tells the process's total.
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
 STEPS = 4
 ALONE = (
     ("mlp", "base"),
@@ -40,7 +42,7 @@ def main() -> int:
         print("RESULT " + json.dumps(measured(*options.one)), flush=True)
         return 0
     begun, rows = time.monotonic(), []
-    for name, variant in ALONE:
+    for name, variant in () if options.zoo else ALONE:
         before = _device_used()
         row = _child(name, variant, 60.0)
         row["alone"] = {"used_before": before, "used_after": row.pop("used", None)}
@@ -53,25 +55,29 @@ def main() -> int:
                 return {"model": work[0], "variant": work[1], "error": "not run: time"}
             return _child(*work, left)
 
-        rows += [_told(row) for row in pool.map(go, _work())]
-    Path(options.out).parent.mkdir(parents=True, exist_ok=True)
-    Path(options.out).write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+        rows += [_told(row) for row in pool.map(go, _work(options.zoo))]
+    out = Path(options.out or RESULTS / f"measured-{'zoo' if options.zoo else 'models'}.json")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
     return 0
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", default=str(HERE / "results" / "measured-models.json"))
+    parser.add_argument("--zoo", action="store_true")
+    parser.add_argument("--out")
     parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--limit", type=float, default=220.0)
     parser.add_argument("--one", nargs=2, metavar=("MODEL", "VARIANT"))
     return parser.parse_args()
 
 
-def _work() -> list[tuple[str, str]]:
+def _work(zoo: bool) -> list[tuple[str, str]]:
     from prediction_families import FAMILIES
+    from prediction_zoo import ZOO
 
-    pairs = [(name, variant) for name, model in FAMILIES.items() for variant in model.variants]
+    models = ZOO if zoo else FAMILIES
+    pairs = [(name, variant) for name, model in models.items() for variant in model.variants]
     return sorted(pairs, key=lambda pair: pair[1] != "base")
 
 

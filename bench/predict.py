@@ -1,8 +1,8 @@
 """Predictions against what was measured on an H200: errors, savings, intervals, time.
 
 Usage: python bench/predict.py [PEAKS.jsonl] [--models FILE] [--only SUBSTRING] [--limit SECONDS]
-In: `peaks.jsonl` (8 models in up to 15 variants) and `bench/results/measured-models.json` (16 further
-families); no GPU. Out: a line a configuration, a summary, and `bench/results/predict.json`.
+In: `peaks.jsonl` (8 models in up to 15 variants), `bench/results/measured-models.json` (16 further
+families) and `measured-zoo.json` (29 models that no rule was made from); no GPU. Out: a line a configuration, a summary, and `bench/results/predict.json`.
 
 `peaks.jsonl` has no totals of processes: they ran side by side. There the total is what was reserved and
 what `measured-models.json` tells besides, in the median: the same GPU, driver and torch.
@@ -41,7 +41,7 @@ def main() -> int:
             print("stopped: time")
             break
         rows.append(_told(_compared(source, measured)))
-    summary = {source: summary_of(rows, source) for source in ("peaks", "families")}
+    summary = {source: summary_of(rows, source) for source in ("peaks", "families", "zoo")}
     print(json.dumps(summary, indent=1))
     if options.out:
         Path(options.out).write_text(
@@ -63,16 +63,19 @@ def _arguments() -> argparse.Namespace:
 def _measured(options: argparse.Namespace) -> list[tuple[str, dict[str, Any]]]:
     """Return what was measured, with the total of each process."""
     from prediction_families import FAMILIES
+    from prediction_zoo import ZOO
 
     found: list[tuple[str, dict[str, Any]]] = []
     known = Path(options.models)
     rows = json.loads(known.read_text())["rows"] if known.is_file() else []
+    rows += json.loads((RESULTS / "measured-zoo.json").read_text())["rows"]
     rows = [row for row in rows if "error" not in row]
     if options.peaks:
         lines = map(json.loads, Path(options.peaks).read_text().splitlines())
         beside = _beside(rows)
         found += [("peaks", {"process": one.get("reserved", 0) + beside, **one}) for one in lines]
     found += [("families", row) for row in rows if row["model"] in FAMILIES and "alone" not in row]
+    found += [("zoo", row) for row in rows if row["model"] in ZOO]
     return [(source, row) for source, row in found if "error" not in row]
 
 

@@ -356,7 +356,8 @@ MEASURED: Mapping[str, Model] = {
 
 
 def every_model() -> Mapping[str, Model]:
-    """Return all models by name: those of `peaks.jsonl` and the further families."""
+    """Return all models by name: those of `peaks.jsonl`, the further families, the zoo."""
     from prediction_families import FAMILIES
+    from prediction_zoo import ZOO
 
-    return {**MEASURED, **FAMILIES}
+    return {**MEASURED, **FAMILIES, **ZOO}
