@@ -12,14 +12,15 @@ from memtrack.api import advise
 from memtrack.api import open as open_recording
 from memtrack.errors import UsageError
 from memtrack.i18n import text
-from memtrack.remedies.budget import device_budget
 from memtrack.reports.advicetext import render_advice
+from memtrack.sizes import UNITS_HELP, parse_size
 
 
 def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("what would help in a recorded run, and how much").render(language)
-    parser = commands.add_parser("advise", help=purpose, description=purpose)
+    units = UNITS_HELP.render(language)
+    parser = commands.add_parser("advise", help=purpose, description=purpose, epilog=units)
     file_help = text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)")
     parser.add_argument("file", metavar="FILE", help=file_help.render(language))
     budget = text("the memory to fit into, such as 24GiB")
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     """Print the advice."""
     if not options.gpus.isascii() or not options.gpus.isdigit():
         raise UsageError(text("--gpus takes a whole number, not '{value}'.", value=options.gpus))
-    budget = None if options.budget is None else device_budget(options.budget)
+    budget = None if options.budget is None else parse_size(options.budget)
     recording = open_recording(options.file)
     found = advise(recording, budget, gpus=int(options.gpus))
     if options.json:

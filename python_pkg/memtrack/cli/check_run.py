@@ -12,8 +12,8 @@ from typing import Any
 from memtrack.cli.history_runs import add_folder, columns
 from memtrack.comparing import BASELINE, Side, before_of, side_of
 from memtrack.i18n import text
-from memtrack.remedies.budget import parse_budget
 from memtrack.reports.check import DEFAULT_INCREASE, checked, parse_increase, render_check
+from memtrack.sizes import UNITS_HELP, parse_size
 
 FINE, GROWN = 0, 1
 
@@ -22,6 +22,7 @@ def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("check that a run needs no more memory than it may").render(language)
     codes = text("Exit codes: 0 fine, 1 grown, 2 it cannot be judged.").render(language)
+    codes = f"{codes} {UNITS_HELP.render(language)}"
     parser = commands.add_parser("check", help=purpose, description=purpose, epilog=codes)
     run_help = text("a file, or a kept run: its number, its name, last or baseline")
     parser.add_argument("recording", metavar="RECORDING", help=run_help.render(language))
@@ -40,7 +41,7 @@ def add_arguments(commands: Any, language: str) -> None:
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the verdict and return it as an exit code."""
     increase = parse_increase(options.max_increase or DEFAULT_INCREASE)
-    most = None if options.max_peak is None else parse_budget(options.max_peak)
+    most = None if options.max_peak is None else parse_size(options.max_peak)
     after = side_of(options.recording, options.folder)
     before = _before(options, after)
     view = None if before is None else before.view

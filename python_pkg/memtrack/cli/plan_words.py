@@ -13,6 +13,7 @@ from memtrack.planners.request import parse_plan
 from memtrack.planners.words import OPTIONS_OF, USAGE
 from memtrack.planning import plan_of
 from memtrack.reports.plantext import render_plan
+from memtrack.sizes import UNITS_HELP
 
 
 def add_arguments(commands: Any, language: str) -> None:
@@ -52,4 +53,4 @@ def _epilog(language: str) -> str:
             # As argparse does: help on a line of its own where the head leaves it no room.
             lines += [f"{head:<28}{told}"] if len(head) < 27 else [head, f"{'':<28}{told}"]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, UNITS_HELP.render(language)])

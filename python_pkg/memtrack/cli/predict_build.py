@@ -20,6 +20,7 @@ from memtrack.predicting import Prediction, largest_batch, predict
 from memtrack.reports import render_text
 from memtrack.reports.cells import display_width
 from memtrack.reports.searching import Searching, bar, largest_sentence
+from memtrack.sizes import UNITS_HELP
 
 FINE, DOES_NOT_FIT, WRONG = 0, 1, 2
 SCHEMA = "memtrack.prediction/1"
@@ -28,7 +29,8 @@ SCHEMA = "memtrack.prediction/1"
 def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("whether a training step fits a GPU, without a GPU").render(language)
-    parser = commands.add_parser("predict", help=purpose, description=purpose)
+    units = UNITS_HELP.render(language)
+    parser = commands.add_parser("predict", help=purpose, description=purpose, epilog=units)
     build = text("a function that makes the program and returns a function for one step")
     parser.add_argument("build", metavar="MODULE:FUNCTION", help=build.render(language))
     gpu = text("the GPU to fit into: a name such as 'RTX 4090', a size such as 24GiB, or here")

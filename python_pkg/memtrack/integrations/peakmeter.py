@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from memtrack.errors import UnavailableError, UsageError
 from memtrack.i18n import Text, preferred_language, text
-from memtrack.units import format_bytes
+from memtrack.sizes import parse_size
+from memtrack.units import KIB, format_bytes
 
 if TYPE_CHECKING:
     from memtrack.api import Recording
@@ -21,7 +22,7 @@ DEVICES = ("auto", "cuda", "cpu")
 class PeakMeter:
     """Measures the most bytes allocated on a device while a test ran, and holds it to a limit.
 
-    `limit` is in bytes, or as in `"2 GiB"`; None for no limit. `device` is `cuda` (of several the one
+    `limit` is in bytes, or as in `"2 GiB"` (units are binary); None for no limit. `device` is `cuda` (of several the one
     with the highest peak), `cpu` (the tensors that were made in Python; not the scratch memory inside
     of an operation) or `auto`: CUDA where there is a GPU, else the CPU. What was alive before counts
     too, since it takes room; `before_bytes` says how much that is. To measure CUDA makes its context.
@@ -138,18 +139,10 @@ class PeakMeter:
 
 
 def limit_bytes(limit: int | str | None) -> int | None:
-    """Return a limit in bytes; UsageError for what is no size."""
-    if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
+    """Return a limit in bytes; UsageError for what is no size, and for so few bytes as nobody means."""
+    if limit is None or (type(limit) is int and limit >= KIB):
         return limit
-    from memtrack.remedies.budget import parse_budget
-
-    try:
-        return parse_budget(str(limit))
-    except UsageError as error:
-        raise UsageError(
-            text("'{word}' is not a size.", word=limit),
-            text("A limit is a size above 0, such as 2 GiB."),
-        ) from error
+    return parse_size(str(limit))
 
 
 def _has_cuda() -> bool:

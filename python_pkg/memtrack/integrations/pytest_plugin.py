@@ -25,8 +25,9 @@ from memtrack.integrations.peakmeter import PeakMeter
 MARKER = "memtrack"
 FIXTURE = "memtrack_peak"
 _HELP = (
-    f"{MARKER}(limit='2 GiB', device='auto'): fail where the test allocates more at its peak; device is"
-    " cuda, cpu or auto (cuda where there is a GPU)"
+    f"{MARKER}(limit='2 GiB', device='auto'): fail where the test allocates more at its peak; the limit"
+    " is such as '2 GiB' (binary: '2GB' means the same) or in bytes, device is cuda, cpu or auto (cuda"
+    " where there is a GPU)"
 )
 # Older ones, which stop at what they do not know, must not stop at ours.
 _IS_NEW = pytest.version_tuple >= (8,)
@@ -53,11 +54,12 @@ def memtrack_peak(request: pytest.FixtureRequest) -> PeakMeter:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what cannot be measured here, before anything is set up for it."""
     marker = item.get_closest_marker(MARKER)
-    if marker is None and FIXTURE not in getattr(item, "fixturenames", ()):
+    has_fixture = FIXTURE in getattr(item, "fixturenames", ())
+    if marker is None and not has_fixture:
         return
     if not _IS_NEW:
         pytest.fail(text("memtrack_peak needs pytest 8 or newer").render(preferred_language()))
-    meter = _made(marker)
+    meter = _made(marker, has_fixture)
     if isinstance(meter, str):
         pytest.fail(meter, pytrace=False)
     why = meter.why_not_here()
@@ -80,8 +82,11 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
     return result
 
 
-def _made(marker: pytest.Mark | None) -> PeakMeter | str:
-    """Return the meter that a marker asks for, or what is wrong with the marker."""
+def _made(marker: pytest.Mark | None, has_fixture: bool) -> PeakMeter | str:
+    """Return the meter that a marker asks for, or what is wrong with the marker.
+
+    One without a limit would hold a test to nothing; with the fixture the test may set it itself.
+    """
     if marker is None:
         return PeakMeter()
     names = ("limit", "device")
@@ -90,7 +95,16 @@ def _made(marker: pytest.Mark | None) -> PeakMeter | str:
         for word in given:
             if word not in names:
                 raise UsageError.unknown_word(text("option"), word, names)
-        return PeakMeter(**given)
+        if len(marker.args) > len(names):
+            word = repr(marker.args[len(names)])
+            raise UsageError(text("'{word}' is one word too many.", word=word))
+        meter = PeakMeter(**given)
+        if meter.limit is None and not has_fixture:
+            raise UsageError(
+                text("This marker sets no limit for the test."),
+                text("Write {usage}", usage=f"@pytest.mark.{MARKER}(limit='2 GiB')"),
+            )
+        return meter
     except MemtrackError as error:
         return _sentence(error)
 

@@ -12,7 +12,7 @@ from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.notebook.grammar import split_words, unquote
 from memtrack.notebook.output import takes_updates
-from memtrack.remedies.budget import device_budget
+from memtrack.sizes import parse_size
 
 ADVISE_OPTIONS = ("--budget", "--gpus")
 _QUIET_S = 1.5
@@ -49,7 +49,7 @@ def parse_advise(argument: str) -> Wanted:
     gpus = values.get("--gpus", "8")
     if not (gpus.isascii() and gpus.isdigit()):
         raise UsageError(text("--gpus takes a whole number, not '{value}'.", value=gpus))
-    budget = device_budget(values["--budget"]) if "--budget" in values else None
+    budget = parse_size(values["--budget"]) if "--budget" in values else None
     return Wanted("".join(subjects), budget, int(gpus))
 
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.notebook.words import EXAMPLES, OPTIONS, SUB_COMMANDS
+from memtrack.sizes import UNITS_HELP
 
 _Rows: TypeAlias = Sequence[tuple[str, Text]]
 
@@ -45,6 +46,7 @@ def help_text(language: str = ENGLISH) -> str:
         _section(text("Sub-commands"), commands, language),
         _MOMENT.render(language),
         _RUN.render(language),
+        UNITS_HELP.render(language),
         _section(text("Examples"), [], language) + _examples(language),
     ]
     return "\n\n".join(parts) + "\n"

@@ -10,12 +10,12 @@ from typing import Any
 from memtrack.comparison import RunView, compare
 from memtrack.errors import UnavailableError, UsageError
 from memtrack.i18n import ENGLISH, Text, text
-from memtrack.remedies.budget import parse_budget
 from memtrack.reports.answertables import AnswerTable
 from memtrack.reports.answertext import table_lines
 from memtrack.reports.cells import plain, wrapped
 from memtrack.reports.comparisonwords import sentence_of
 from memtrack.reports.words import literal
+from memtrack.sizes import parse_size
 from memtrack.units import format_bytes, format_duration
 
 SCHEMA = "memtrack.check/1"
@@ -133,12 +133,12 @@ def parse_increase(words: str) -> Increase:
         return Increase(share=float(share[1]) / 100)
     if words.strip() == "0":
         return Increase()
-    if words.strip().isdecimal():
+    if words.strip().replace(".", "", 1).isdecimal():
         raise UsageError(
-            text("'{words}' is neither a share nor a size.", words=words),
+            text("'{words}' is neither a share nor a size.", words=words[:60]),
             text("An increase is such as 5% or 200MiB."),
         )
-    return Increase(bytes=parse_budget(words))
+    return Increase(bytes=parse_size(words))
 
 
 def render_check(check: Check, language: str = ENGLISH, width: int = 80) -> str:

@@ -130,19 +130,38 @@ def test_device(): pass
 @pytest.mark.memtrack(most="1 GiB")
 def test_word(): pass
 
+@pytest.mark.memtrack
+def test_bare(): pass
+
+@pytest.mark.memtrack(limit=None, device="cpu")
+def test_no_limit(): pass
+
+@pytest.mark.memtrack(limit="24")
+def test_unit(): pass
+
+@pytest.mark.memtrack("1 GiB", "cpu", 3)
+def test_many(): pass
+
+@pytest.mark.memtrack(device="cpu")
+def test_fine(memtrack_peak): pass
+
 def test_set_limit(memtrack_peak):
     memtrack_peak.limit = "much"
 """,
         "-q",
     )
-    result.assert_outcomes(errors=3, failed=1)
+    result.assert_outcomes(errors=7, failed=1, passed=1)
     assert "During handling" not in result.stdout.str()
     result.stdout.fnmatch_lines(
         [
-            "'much' is not a size. A limit is a size above 0, such as 2 GiB.",
+            "'much' is not a size. A size is above 0 and such as 24GiB.",
             "There is no device 'gpu'. Did you mean 'cpu'?",
             "There is no option 'most'. *",
-            "'much' is not a size. A limit is a size above 0, such as 2 GiB.",
+            "This marker sets no limit for the test. Write @pytest.mark.memtrack(limit='2 GiB')",
+            "This marker sets no limit for the test. Write @pytest.mark.memtrack(limit='2 GiB')",
+            "The size 24 has no unit. For gibibytes write 24GiB, for bytes 24B.",
+            "'3' is one word too many.",
+            "'much' is not a size. A size is above 0 and such as 24GiB.",
         ]
     )
 

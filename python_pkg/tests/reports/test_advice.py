@@ -10,7 +10,6 @@ from large_recording import large_recording
 from memtrack import advise
 from memtrack.errors import UsageError
 from memtrack.i18n import languages
-from memtrack.remedies.budget import device_budget, parse_budget
 from memtrack.remedies.catalogue import SINGLE_DEVICE
 from memtrack.remedies.recipe import Cost
 from memtrack.remedies.words import TIMES
@@ -90,21 +89,6 @@ def test_json_of_the_command_line_has_one_language(found):
     assert all(type(one["title"]) is str for one in told["remedies"])
 
 
-@pytest.mark.parametrize(
-    ("words", "size"),
-    [("24GiB", 24 << 30), ("24 GB", 24 << 30), ("1.5g", 3 << 29), ("512", 512), ("8m", 8 << 20)],
-)
-def test_budgets_as_people_write_them(words, size):
-    assert parse_budget(words) == size
-
-
-@pytest.mark.parametrize("words", ["24", " 1048575 "])
-def test_a_few_bytes_were_meant_as_gibibytes(words):
-    with pytest.raises(UsageError, match=f"For gibibytes write {words.strip()}GiB"):
-        device_budget(words)
-    assert device_budget("1048576") == 1 << 20
-
-
 def test_the_class_of_a_time_is_that_of_the_median_that_was_measured():
     told = {one.id: one for one in SINGLE_DEVICE if one.id in TIMES}
     assert told.keys() == TIMES.keys()
@@ -113,12 +97,6 @@ def test_the_class_of_a_time_is_that_of_the_median_that_was_measured():
     for name in told:
         median = float(TIMES[name][3])
         assert told[name].cost_class == next(one for most, one in bounds if median <= most), name
-
-
-@pytest.mark.parametrize("words", ["", "GiB", "-3g", "0", "12 apples", "1e9", "²g"])
-def test_what_is_no_size_is_told_in_a_line(words):
-    with pytest.raises(UsageError, match="24GiB"):
-        parse_budget(words)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "run.memtrack", object()])
