@@ -14,8 +14,10 @@ const FIRST_MS = 500;
 const MOST_MS = 30_000;
 // A server that answers requests but lets no websocket through is asked this often.
 const POLL_MS = 5000;
-// A stream that says nothing for so many intervals, and so long, is dead whatever the socket says.
-const SILENT_INTERVALS = 3;
+// Figures older than so many intervals, and than so long, are not those of now: the network is slow.
+const OLD_INTERVALS = 3;
+const OLD_MS = 5000;
+// A stream that says nothing for as many intervals, and so long, is dead whatever the socket says.
 const SILENT_MS = 30_000;
 
 /** A stream that opens its socket when started and has nothing open once stopped. */
@@ -25,6 +27,8 @@ export class GpuStream implements IDisposable {
   private _socket: WebSocket | undefined;
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _silence: ReturnType<typeof setTimeout> | undefined;
+  private _ageing: ReturnType<typeof setTimeout> | undefined;
+  private _freshUntil: number | undefined;
   private _job = 0;
   private _isRunning = false;
   private _isDisposed = false;
@@ -50,6 +54,8 @@ export class GpuStream implements IDisposable {
   set intervalMs(intervalMs: number) {
     if (intervalMs !== this._intervalMs) {
       this._intervalMs = intervalMs;
+      // The next state comes when it comes: what was to be expected before says nothing of its age.
+      this._forgetAge();
       this._tellInterval();
     }
   }
@@ -58,6 +64,7 @@ export class GpuStream implements IDisposable {
     if (!this._isRunning && !this._isDisposed) {
       this._isRunning = true;
       this._backoff.reset();
+      this._age();
       this._open();
     }
   }
@@ -67,6 +74,7 @@ export class GpuStream implements IDisposable {
     this._job += 1;
     clearTimeout(this._timer);
     clearTimeout(this._silence);
+    clearTimeout(this._ageing);
     this._close();
   }
 
@@ -97,7 +105,7 @@ export class GpuStream implements IDisposable {
     socket.onmessage = ({ data }: MessageEvent<unknown>) => {
       this._backoff.reset();
       this._awaitNext();
-      this._answered.emit(readGpus(String(data)));
+      this._tell(readGpus(String(data)), OLD_MS);
     };
     socket.onclose = () => this._lost();
     // An error is followed by a close.
@@ -123,8 +131,32 @@ export class GpuStream implements IDisposable {
 
   private _awaitNext(): void {
     clearTimeout(this._silence);
-    const patience = Math.max(SILENT_MS, SILENT_INTERVALS * this._intervalMs);
+    const patience = Math.max(SILENT_MS, OLD_INTERVALS * this._intervalMs);
     this._silence = setTimeout(() => this._lost(), patience);
+  }
+
+  private _tell(answer: GpuAnswer, leastMs: number): void {
+    this._forgetAge();
+    this._answered.emit(answer);
+    if ('state' in answer) {
+      this._freshUntil = Date.now() + Math.max(leastMs, OLD_INTERVALS * this._intervalMs);
+      this._age();
+    }
+  }
+
+  /** Says it once the latest state is old: on a slow network, or where nobody looked for a while. */
+  private _age(): void {
+    if (this._freshUntil !== undefined) {
+      const left = Math.max(0, this._freshUntil - Date.now());
+      this._ageing = setTimeout(() => {
+        this._answered.emit({ problem: { id: 'slow', detail: '' } });
+      }, left);
+    }
+  }
+
+  private _forgetAge(): void {
+    clearTimeout(this._ageing);
+    this._freshUntil = undefined;
   }
 
   /** Learns by a request why, tells it, and tries again in a while. */
@@ -134,7 +166,7 @@ export class GpuStream implements IDisposable {
     const job = ++this._job;
     void loadGpus(this._settings).then(answer => {
       if (job === this._job && this._isRunning) {
-        this._answered.emit(answer);
+        this._tell(answer, 2 * POLL_MS);
         const wait = this._backoff.next();
         this._timer = setTimeout(
           () => this._open(),

@@ -88,7 +88,7 @@ export function historyWidgets(services: IHistoryServices): IHistoryWidgets {
       const { historyOf } = await import('../views/history/show');
       const model: unknown = this.model;
       const live = model instanceof HistoryModel ? model.channel : undefined;
-      return historyOf(this.model.get('history'), live, services);
+      return historyOf(this.model.get('history'), () => live, services);
     }
   }
   return { HistoryModel: PageHistoryModel, HistoryView };

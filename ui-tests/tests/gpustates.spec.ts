@@ -34,6 +34,21 @@ test('a device without processes says so', async () => {
   await expect(panel.device(0)).toContainText('80.0 GiB free of 80.0 GiB');
 });
 
+test('a slow network: what is old says so, and of when it is', async () => {
+  server.show([madeDevice(0, [])]);
+  const notice = panel.region.getByText(/^Waiting for the server; figures are of \d/);
+  await expect(notice).toBeHidden();
+  await expect(notice).toBeVisible();
+  await expect(panel.device(0)).toBeVisible();
+  expect(await violationsIn(lab.page, '#memtrack-gpu-panel')).toEqual([]);
+  // Closed for longer than figures are fresh, it does not show them as those of now.
+  await panel.close();
+  await panel.open();
+  await expect(notice).toBeVisible();
+  server.show([madeDevice(0, [])]);
+  await expect(notice).toBeHidden();
+});
+
 test('no devices: what works all the same', async () => {
   server.show([]);
   await expect(panel.explanation).toHaveAttribute('data-state', 'no_devices');

@@ -164,6 +164,43 @@ describe('the stream of states', () => {
     stream.dispose();
   });
 
+  it('says on a slow network that the latest state is old, once, until the next comes', async () => {
+    const { stream, answers } = makeStream();
+    fetched.mockImplementation(() => new Promise(() => undefined));
+    stream.start();
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(problems(answers)).toEqual([]);
+    last()?.opened();
+    last()?.says(gpusJson());
+    await jest.advanceTimersByTimeAsync(4999);
+    expect(problems(answers)).toEqual(['state']);
+    await jest.advanceTimersByTimeAsync(20_001);
+    expect(problems(answers)).toEqual(['state', 'slow']);
+    last()?.says(gpusJson());
+    // The connection is lost, and the server does not say why for a long time.
+    last()?.onclose?.();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(problems(answers)).toEqual(['state', 'slow', 'state', 'slow']);
+    stream.dispose();
+  });
+
+  it('knows that a state of before a pause is old, and one of a moment ago is not', async () => {
+    const { stream, answers } = makeStream();
+    stream.start();
+    last()?.says(gpusJson());
+    stream.stop();
+    await jest.advanceTimersByTimeAsync(1000);
+    stream.start();
+    last()?.says(gpusJson());
+    stream.stop();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(problems(answers)).toEqual(['state', 'state']);
+    stream.start();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(problems(answers)).toEqual(['state', 'state', 'slow']);
+    stream.dispose();
+  });
+
   it.each([
     ['missing', 404, 404],
     ['old', 404, 200],

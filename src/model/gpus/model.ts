@@ -13,10 +13,11 @@ import { DEFAULT_GPU_SETTINGS } from './settings';
 /**
  * Why there is nothing, or nothing new, from the server: its half of the extension is `missing` or
  * `old` (it has no devices to tell of) or of another `version`; this user is `forbidden` to ask; it
- * is `unreachable`; it says what cannot be `understood`. `detail` is in its own words.
+ * is `unreachable`, or `slow`: its latest word is old; it says what cannot be `understood`. `detail`
+ * is in its own words.
  */
 export interface IServerProblem {
-  readonly id: 'missing' | 'old' | 'version' | 'forbidden' | 'unreachable' | 'understood';
+  readonly id: 'missing' | 'old' | 'version' | 'forbidden' | 'unreachable' | 'slow' | 'understood';
   readonly detail: string;
 }
 

@@ -23,19 +23,23 @@ export function explanationOf(
   say: (text: Text) => string
 ): IExplanation | undefined {
   const { state, problem } = model;
-  if (problem !== undefined && (state === undefined || problem.id !== 'unreachable')) {
+  if (problem !== undefined && (state === undefined || !isLate(problem))) {
     return ofProblem(problem, trans);
   }
   if (state === undefined) {
-    return {
-      id: 'asking',
-      title: trans.__('Asking the server for its GPUs …'),
-      advice: '',
-      command: '',
-      detail: ''
-    };
+    return asking(trans);
   }
   return state.devices.length > 0 ? undefined : ofStatus(state, trans, say);
+}
+
+/** Whether the latest figures are still worth to be seen, as those of their time. */
+export function isLate({ id }: IServerProblem): boolean {
+  return id === 'unreachable' || id === 'slow';
+}
+
+function asking(trans: TranslationBundle): IExplanation {
+  const title = trans.__('Asking the server for its GPUs …');
+  return { id: 'asking', title, advice: '', command: '', detail: '' };
 }
 
 function ofStatus(
@@ -98,6 +102,8 @@ function ofProblem({ id, detail }: IServerProblem, trans: TranslationBundle): IE
         command: '',
         detail
       };
+    case 'slow':
+      return asking(trans);
     case 'understood':
       return {
         id,

@@ -10,7 +10,7 @@ import { element } from '../dom';
 import { setText } from '../settext';
 import type { IGpuActions } from './actions';
 import { DeviceCard } from './device';
-import { explanationOf } from './empty';
+import { explanationOf, isLate } from './empty';
 import { ExplanationView } from './explanation';
 import type { ILineServices } from './processline';
 import { OwnFigures } from './remote';
@@ -94,7 +94,7 @@ export class GpusView extends Widget {
   private _tellOld(): void {
     const { model, trans, say } = this._services;
     const { state, problem } = model;
-    const isLost = state !== undefined && problem?.id === 'unreachable';
+    const isLost = state !== undefined && problem !== undefined && isLate(problem);
     const isIll =
       state !== undefined &&
       state.status.id !== 'ok' &&
@@ -104,7 +104,9 @@ export class GpusView extends Widget {
     if (isLost) {
       setText(
         this._old,
-        trans.__('The server does not answer; figures are of %1. It is tried again.', time)
+        problem.id === 'slow'
+          ? trans.__('Waiting for the server; figures are of %1.', time)
+          : trans.__('The server does not answer; figures are of %1. It is tried again.', time)
       );
     } else if (isIll && state !== undefined) {
       setText(this._old, `${say(state.status.message)} ${say(state.status.advice)}`.trim());

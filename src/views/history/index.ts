@@ -92,6 +92,11 @@ export class HistoryWidget extends Panel {
     this._show();
   }
 
+  /** The widget model that the history is of, empty for none. */
+  get modelId(): string {
+    return this._history.modelId;
+  }
+
   /** What answers for the history; undefined for nobody. */
   set live(live: ILiveHistory | undefined) {
     this._live?.closed.disconnect(this._onClosed, this);

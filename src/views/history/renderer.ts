@@ -1,10 +1,9 @@
-// The renderer of the MIME type of histories: it fetches the view when there is something to show, and
-// finds the kernel that answers for it, when there is one.
-import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
-import { Panel } from '@lumino/widgets';
+// The renderer of the MIME type of histories: it finds the kernel that answers for one, when there is one.
+import type { Widget } from '@lumino/widgets';
 
 import type { HistoryWidget } from '.';
 import type { ILiveHistories } from '../../model/history/live';
+import { OutputRenderer } from '../outputrenderer';
 
 /** What a renderer is made from. */
 export interface IHistoryRendererServices extends HistoryWidget.IOptions {
@@ -13,47 +12,15 @@ export interface IHistoryRendererServices extends HistoryWidget.IOptions {
 }
 
 /** Shows the history of an output. */
-export class HistoryRenderer extends Panel implements IRenderMime.IRenderer {
-  private _view: HistoryWidget | undefined;
-  private _modelId = '';
-  private _shown = '';
-  private _job = 0;
+export class HistoryRenderer extends OutputRenderer {
+  private _follow: (id: string) => void = () => undefined;
 
   constructor(
-    private readonly _mimeType: string,
+    mimeType: string,
     private readonly _services: IHistoryRendererServices
   ) {
-    super();
-    this.addClass('memtrack-Output');
+    super(mimeType);
     _services.liveHistories?.changed.connect(this._onLiveHistories, this);
-  }
-
-  /** Show `model`; the same again leaves alone what the reader has opened, the latest call wins. */
-  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    const job = ++this._job;
-    const [{ HistoryWidget }, { decodeHistory }, { failureText, failureWidget }] =
-      await Promise.all([
-        import('.'),
-        import('../../wire/decoderuns'),
-        import('../report/failure')
-      ]);
-    const data = model.data[this._mimeType];
-    const text = JSON.stringify(data);
-    if (this.isDisposed || job !== this._job || text === this._shown) {
-      return;
-    }
-    this._shown = text;
-    [...this.widgets].forEach(widget => widget.dispose());
-    this._view = undefined;
-    try {
-      const history = decodeHistory(data);
-      this._view = new HistoryWidget(history, this._services);
-      this._modelId = history.modelId;
-      this.addWidget(this._view);
-      this._attach();
-    } catch (error) {
-      this.addWidget(failureWidget(failureText(error, this._services.trans)));
-    }
   }
 
   override dispose(): void {
@@ -63,16 +30,19 @@ export class HistoryRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  private _onLiveHistories(_: ILiveHistories, id: string): void {
-    if (id === this._modelId) {
-      this._attach();
-    }
+  protected override async create(data: unknown): Promise<Widget> {
+    const [{ historyOf }, { HistoryWidget }] = await Promise.all([import('./show'), import('.')]);
+    const { liveHistories } = this._services;
+    const widget = historyOf(data, id => liveHistories?.get(id), this._services);
+    this._follow = id => {
+      if (widget instanceof HistoryWidget && !widget.isDisposed && id === widget.modelId) {
+        widget.live = liveHistories?.get(id);
+      }
+    };
+    return widget;
   }
 
-  private _attach(): void {
-    if (this._view !== undefined) {
-      this._view.live =
-        this._modelId === '' ? undefined : this._services.liveHistories?.get(this._modelId);
-    }
+  private _onLiveHistories(_: ILiveHistories, id: string): void {
+    this._follow(id);
   }
 }

@@ -6,15 +6,16 @@ import { decodeHistory } from '../../wire/decoderuns';
 import { failureText, failureWidget } from '../report/failure';
 import { HistoryWidget } from '.';
 
-/** Returns the view of `payload`, answered by `live`, or a sentence why there is none. */
+/** Returns the view of `payload`, answered by what `liveOf` its model's id gives, or why there is none. */
 export function historyOf(
   payload: unknown,
-  live: ILiveHistory | undefined,
+  liveOf: (id: string) => ILiveHistory | undefined,
   options: HistoryWidget.IOptions
 ): Widget {
   try {
-    const widget = new HistoryWidget(decodeHistory(payload), options);
-    widget.live = live;
+    const history = decodeHistory(payload);
+    const widget = new HistoryWidget(history, options);
+    widget.live = liveOf(history.modelId);
     return widget;
   } catch (error) {
     return failureWidget(failureText(error, options.trans));
