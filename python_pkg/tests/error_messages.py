@@ -185,6 +185,19 @@ FIXED = (
         "not_oom_text",
         True,
     ),
+    ("RuntimeError: CUDA error: invalid configuration argument", "not_oom", False),
+    ("OSError: [Errno 28] No space left on device", "not_oom", False),
+    ("OSError: [Errno 122] Disk quota exceeded: 'last.ckpt'", "not_oom", False),
+    (
+        "RuntimeError: level_zero backend failed with error: 20 (UR_RESULT_ERROR_DEVICE_LOST)",
+        "not_oom",
+        False,
+    ),
+    (
+        "RuntimeError: synStatus=20 [Device already acquired] Device acquire failed.",
+        "not_oom",
+        False,
+    ),
     ("RuntimeError: CUDA error: an illegal memory access was encountered", "not_oom", False),
     ("RuntimeError: CUDA error: device-side assert triggered", "not_oom", False),
     ("RuntimeError: CUDA error: unspecified launch failure", "not_oom", False),
@@ -206,7 +219,75 @@ def fixed(draw, choose):
     return Message(*choose(FIXED))
 
 
-KINDS = (parenthesis, sentences, metal, pooled, computer, kernel, fixed)
+# Sentences of other libraries and runtimes with one size in bytes, under the names that they go by.
+IN_BYTES = (
+    (
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.23GiB ({0}B) on device ordinal 1",
+        "third_party",
+        True,
+    ),
+    (
+        "RuntimeError: Resource exhausted: Out of memory while trying to allocate {0} bytes.",
+        "third_party",
+        True,
+    ),
+    (
+        (
+            "cuda_driver.cc:831] failed to allocate 4.00G ({0} bytes) from device: CUDA_ERROR_OUT_OF_MEMORY:"
+            " out of memory"
+        ),
+        "third_party",
+        True,
+    ),
+    (
+        (
+            "[TRT] Requested amount of GPU memory ({0} bytes) could not be allocated. There may not be enough"
+            " free memory for allocation to succeed."
+        ),
+        "third_party",
+        True,
+    ),
+    (
+        "RuntimeError: [Rank:2] FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::{0} (12)MB",
+        "hpu_oom",
+        True,
+    ),
+    (
+        "misc/shmutils.cc:71 NCCL WARN Error: failed to extend /dev/shm/nccl-a1B2c3 to {0} bytes",
+        "shm_bus_error",
+        False,
+    ),
+    (
+        (
+            "misc/shmutils.cc:114 NCCL WARN Error while creating shared memory segment /dev/shm/nccl-Zz0Yx9"
+            " (size {0})"
+        ),
+        "shm_bus_error",
+        False,
+    ),
+)
+
+
+def in_bytes(draw, choose):
+    """A sentence of another library, with what it asked for in whole bytes."""
+    text, kind, device_memory = choose(IN_BYTES)
+    _, exact = size(*draw())
+    return Message(text.format(exact), kind, device_memory, {"requested": exact})
+
+
+def three_digits(draw, choose):
+    """NumPy's sizes, which have three digits: `1.50 GiB`, `58.0 GiB`, `926. GiB`."""
+    number, _ = draw()
+    unit, power = choose(UNITS)
+    value = 1 + number % 999
+    point = choose((0, 1, 2))
+    printed = (f"{value}.", f"{value / 10:.1f}", f"{value / 100:.2f}")[point]
+    exact = round(Fraction(printed.rstrip(".")) * (1 << power))
+    text = f"MemoryError: Unable to allocate {printed} {unit} for an array with shape (3, 4) and data type float32"
+    return Message(text, "host", False, {"requested": exact})
+
+
+KINDS = (parenthesis, sentences, metal, pooled, computer, kernel, fixed, in_bytes, three_digits)
 
 _NOISE = (
     "INFO: epoch 3/10 step 1234 loss 0.4321 lr 1e-4",

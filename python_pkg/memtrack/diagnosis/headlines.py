@@ -18,6 +18,13 @@ _LIBRARY: Mapping[str, str] = {
     "cublas": "cuBLAS", "cudnn": "cuDNN", "cufft": "cuFFT", "cusolver": "cuSOLVER",
     "cusparse": "cuSPARSE", "nccl": "NCCL", "bitsandbytes": "bitsandbytes",
 }  # fmt: skip
+_DOES_NOT_SAY = frozenset(
+    {
+        "cublas.create_failed", "cublas_status_execution_failed", "cublas_status_internal_error",
+        "cudnn.execution", "cudnn.internal", "cudnn.not_initialized", "cusolver.internal",
+    }
+)  # fmt: skip
+"""Wordings and statuses that come of a full device and of other things alike."""
 
 _WHAT: Mapping[str, Text] = {
     "illegal_access": text("a kernel read or wrote outside its memory (illegal access)"),
@@ -43,6 +50,13 @@ _WHAT: Mapping[str, Text] = {
     "no_device": text("no GPU is visible"),
     "old_driver": text("the driver is too old"),
     "built_without": text("PyTorch was built without CUDA"),
+    "launch_config": text("a kernel was given sizes that no GPU can launch"),
+    "xpu_lost": text("the driver has lost the GPU"),
+    "hpu_busy": text("the Gaudi device is held by another process or cannot be had"),
+    "hsa_resources": text(
+        "ROCm's runtime could not get something it needs, which is seldom memory"
+    ),
+    "disk_full": text("a file could not be written, mostly because the disk or a quota is full"),
     "corrupt_checkpoint": text("a file is damaged or cut short"),
     "crash": text("native code crashed"),
     "unknown_error": text("CUDA reports another error"),
@@ -92,6 +106,11 @@ def _device(failure: Failure) -> Text:
 
 def _library(failure: Failure) -> Text:
     name = _LIBRARY[failure.kind]
+    if failure.wording in _DOES_NOT_SAY or failure.status.lower() in _DOES_NOT_SAY:
+        return text(
+            "{library} failed and does not say of what; a full GPU is one of the usual reasons.",
+            library=name,
+        )
     if failure.device_memory:
         return text("It seems that {library} could not get memory on the GPU.", library=name)
     return text("{library} reports an error that is not about memory.", library=name)

@@ -49,7 +49,7 @@ TITLES: Mapping[str, Text] = MappingProxyType(
         "not_oom_hardware_driver_env": text(
             "Not memory: the driver, the hardware or the environment"
         ),
-        "not_oom_bad_index_or_int32": text("Not memory: an index out of range"),
+        "not_oom_bad_index_or_int32": text("Not memory: an index or a size out of range"),
         "not_oom_recoverable_warning": text("Only a warning: PyTorch went on in another way"),
         "viewer_or_snapshot_problem": text("The snapshot or its viewer, not memory"),
     }

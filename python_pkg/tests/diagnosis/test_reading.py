@@ -112,6 +112,27 @@ def test_a_message_that_ends_after_gpu_is_read():
         ("RuntimeError: unable to mmap 8192 bytes from file </torch_1_2>: Cannot allocate memory (12)",
          "shm_bus_error", {"requested": 8192}),
         ("E: NvMapMemAllocInternalTagged: 1075072515 error 12", "jetson", {}),
+        (("cuMemAllocAsync failed to allocate 4096 bytes: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of"
+         " memory\n Reported by CUDA: Free memory/Total memory: 1024/8192"), "third_party",
+         {"requested": 4096, "free": 1024, "total": 8192}),
+        ("host_malloc: failed to allocate 1900,00 MiB of pinned memory: invalid argument", "host_pinned",
+         {"requested": 1900 * MIB}),
+        ("CUDA error 2 at ggml-cuda.cu:7: out of memory", "third_party", {}),
+        ("CUDA failure 2: out of memory ; GPU=0 ; hostname=me ; expr=cudaMalloc(&p, n);", "third_party", {}),
+        ("[E] [defaultAllocator.cpp::allocate::3] Error Code 1: Cuda Runtime (out of memory)", "third_party",
+         {}),
+        ("safeRuntime.cpp (25) - Cuda Error in allocate: 2 (out of memory)", "third_party", {}),
+        ("OSError: [WinError 1455] \u9875\u9762\u6587\u4ef6\u592a\u5c0f. Error loading \"C:\\a.dll\"", "host", {}),
+        ("MemoryError: Unable to allocate array with shape (8, 8) and data type float64", "host", {}),
+        (("(raylet) node_manager.cc:9: 3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers"
+         " crashed due to other reasons"), "host", {}),
+        ("RayOutOfMemoryError: More than 95% of the memory on node a1 is used (9.5 / 10.0 GB).", "host", {}),
+        ("WARNING:root:kernel 01234567-89ab-cdef-0123-456789abcdef restarted", "jupyter", {}),
+        (("Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00MiB with freed_by_count=0. The caller"
+         " indicates that this is not a failure, but more memory would help."), "not_oom",
+         {"requested": 2 * MIB}),
+        (("RuntimeError: NCCL error in: p.cpp:3, unhandled cuda error, NCCL version 2.26.2\nncclUnhandledCudaError"
+         ": Call to CUDA function failed.\nLast error:\nCuda failure 2 'out of memory'"), "nccl", {}),
         (("RuntimeError: cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling"
          " `cusolverDnCreate(handle)`"), "cusolver", {}),
     ],
@@ -119,6 +140,53 @@ def test_a_message_that_ends_after_gpu_is_read():
 def test_other_wordings(text, kind, numbers):
     failure = read_text(text).first
     assert (failure.kind, failure.numbers) == (kind, numbers)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INFO 01-02 10:00:01 [runner.py:5] Capturing graphs. If out-of-memory error occurs, consider decreasing x",
+        "2026-01-02 10:00:00 | INFO | engine: 2.50GiB/4.00GiB of the GPU memory are used for the cache",
+        "[I:onnxruntime:log, arena.cc:26] Creating an arena for Cuda with memory limit: 18446744073709551615",
+        "NCCL INFO Allocated 9637892 bytes of shared memory in /dev/shm/nccl-a1B2c3",
+    ],
+)
+def test_what_a_log_tells_of_memory_is_no_failure(text):
+    assert read_text(text).first is None
+
+
+def test_no_worker_was_killed_for_memory():
+    told = (
+        "(raylet) 0 Workers (tasks / actors) killed due to memory pressure (OOM), 2 Workers crashed"
+    )
+    assert read_text(told).first.kind != "host"
+
+
+def test_the_error_counts_and_not_what_its_launcher_says_of_it():
+    text = (
+        "[INFO] [launch.py:316:sigkill_handler] Killing subprocess 40\n"
+        "[ERROR] [launch.py:322:sigkill_handler] ['python', 'train.py'] exits with return code = -9"
+    )
+    assert read_text(text).first.wording == "host.oom_killed.code"
+
+
+def test_the_reason_is_told_and_not_the_error_that_hides_it():
+    text = (
+        "NCCL error in: p.cpp:3, unhandled cuda error\nLast error:\nCuda failure 2 'out of memory'"
+    )
+    reading = read_text(text)
+    assert [one.wording for one in reading.failures] == ["nccl.oom"]
+
+
+def test_a_line_before_the_traceback_has_the_frames_of_the_error_after_it():
+    text = (
+        "THCudaCheck FAIL file=/p/THCStorage.cu line=5 error=2 : out of memory\n"
+        "Traceback (most recent call last):\n"
+        '  File "train.py", line 8, in evaluate\n'
+        "    output = model(batch)\n"
+        "RuntimeError: cuda runtime error (2) : out of memory at /p/THCStorage.cu:5"
+    )
+    assert [one.function for one in read_text(text).first.frames] == ["evaluate"]
 
 
 def test_the_kernel_log_is_no_message_of_cuda():

@@ -361,3 +361,112 @@ def test_a_peak_of_little_on_a_device_full_of_others_is_unlikely():
     own = "Including non-PyTorch memory, this process has 14.90 GiB memory in use. "
     told = message("1.00 GiB", "15.10 GiB", "0.10 GiB", "0.60 GiB", "0 bytes", own)
     assert causes(in_backward + told)["capacity"] == 0.4
+
+
+@pytest.mark.parametrize("margin", [0, 1, 20, 31])
+def test_a_device_with_hardly_more_than_the_request_is_full(margin):
+    text = message("20.00 MiB", "8.00 GiB", f"{20 + margin}.00 MiB", "2.80 GiB", "300.00 MiB")
+    assert first(text)[0] == "other_process_or_framework"
+    assert not any("refused" in one.render() for one in explain_text(text).contradictions)
+    clearly = message("20.00 MiB", "8.00 GiB", f"{60 + margin}.00 MiB", "2.80 GiB", "300.00 MiB")
+    assert first(clearly)[0] == "unknown"
+
+
+@pytest.mark.parametrize("beside", [1.0, 4.5, 7.0])
+def test_a_process_beside_which_we_had_no_room_is_this_one(beside):
+    text = message(
+        "448.00 MiB", "95.00 GiB", "100.00 MiB", f"{94.5 - beside:.2f} GiB", "300.00 MiB",
+        "Process 5 has 94.80 GiB memory in use. ",
+    )  # fmt: skip
+    assert explain_text(text).needed.others is None
+    assert causes(text).get("other_process_or_framework", 0) < SURE
+
+
+@pytest.mark.parametrize("requested", ["124.00 GiB", "4096.00 GiB", "512.00 GiB"])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        'File "/me/attention.py", line 9, in get_full_mask\n    mask = torch.logical_or(a, b)\n',
+        'File "/me/net.py", line 2, in forward\n    F.scaled_dot_product_attention(q, k, v)\n',
+    ],
+)
+def test_more_than_the_device_in_attention_is_a_matrix_of_the_sequence(requested, frame):
+    text = frame + message(requested, "79.00 GiB", "54.00 GiB", "17.00 GiB", "0 bytes")
+    assert first(text)[0] == "logits_or_attention_quadratic"
+    assert causes(text).get("other_process_or_framework", 0) <= 0.25
+
+
+@pytest.mark.parametrize("words", ["", "no_grad"])
+def test_evaluation_that_turns_gradients_off_does_not_lack_it(words):
+    frames = '  File "train.py", line 4, in validate\n    output = model(batch)\n'
+    if words:
+        frames = (
+            '  File "/t/torch/utils/_contextlib.py", line 1, in decorate_context\n    return f()\n'
+            + frames
+        )
+    found = causes(
+        f"Traceback (most recent call last):\n{frames}RuntimeError: CUDA error: out of memory"
+    )
+    assert ("missing_no_grad" in found) is (words == "")
+
+
+@pytest.mark.parametrize(
+    ("text", "device_memory", "advice"),
+    [
+        ("OSError: [Errno 122] Disk quota exceeded", False, ["room_on_disk"]),
+        ("RuntimeError: [enforce fail] . PytorchStreamWriter failed writing file data/9: file write failed",
+         False, ["room_on_disk"]),
+        ("RuntimeError: CUDA error: invalid configuration argument", False, ["smaller_grid"]),
+        ("RuntimeError: synStatus=20 [Device already acquired] Device acquire failed.", False,
+         ["gaudi_is_held"]),
+        ("cudaMalloc failed: out of memory", True, ["give_back_cache", "other_library_less"]),
+    ],
+)  # fmt: skip
+def test_remedies_are_for_what_failed(text, device_memory, advice):
+    diagnosis = explain_text(text)
+    assert diagnosis.device_memory is device_memory
+    assert [one.id for one in diagnosis.advice][: len(advice)] == advice
+    wrong = {"zero_grad", "nvidia-smi", "autocast", "backward"}
+    assert not any(word in one.code for one in diagnosis.advice[:2] for word in wrong)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
+        "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
+        "RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm`",
+        "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
+    ],
+)
+def test_a_status_of_many_reasons_is_called_neither_memory_nor_not(text):
+    diagnosis = explain_text(text)
+    assert "does not say of what" in diagnosis.headline.render()
+    assert diagnosis.causes[0].confidence < SURE
+
+
+def test_the_words_that_count_are_quoted():
+    text = "After 2 epochs: CUDA out of memory. I see a steady increase of what the GPU holds."
+    found = {one.id: one for one in explain_text(text).causes}
+    assert [line.render() for line in found["graph_retention"].evidence] == [
+        "The text speaks of it: “steady increase”."
+    ]
+    assert "graph_retention" not in causes("gradient_accumulation_steps=8\nCUDA out of memory.")
+
+
+@pytest.mark.parametrize("size", ["40.0 GiB", "926. GiB", "58.0 GiB"])
+def test_an_array_larger_than_most_computers_is_looked_at(size):
+    text = (
+        f"MemoryError: Unable to allocate {size} for an array with shape (9, 9) and data type int8"
+    )
+    assert {"host_ram_exhausted", "huge_input_or_boxes"} <= causes(text).keys()
+
+
+def test_a_device_of_which_the_free_part_is_not_told():
+    text = (
+        "RuntimeError: XPU out of memory. Tried to allocate 1.00 GiB (GPU 0; 15.56 GiB total capacity;"
+        " 990.00 MiB already allocated; 990.00 MiB reserved in total by PyTorch)"
+    )
+    found = causes(text)
+    assert {"other_process_or_framework", "platform_allocation_limit"} <= found.keys()
+    assert max(found.values()) < SURE

@@ -111,7 +111,7 @@ def test_a_failure_that_is_not_of_memory_has_no_figures():
     shown = render_diagnosis(DIAGNOSES["crash"])
     assert shown.splitlines() == [
         "Not out of memory: a kernel read or wrote outside its memory (illegal access).",
-        "Why: Not memory: an index out of range (70 % sure)",
+        "Why: Not memory: an index or a size out of range (70 % sure)",
         "",
         "Next check: Find the kernel",
         "     CUDA_LAUNCH_BLOCKING=1 python train.py",

@@ -13,6 +13,7 @@ from memtrack.diagnosis.advice.host import HOST
 from memtrack.diagnosis.advice.notmemory import NOT_MEMORY
 from memtrack.diagnosis.advice.oldercards import OLDER_CARDS
 from memtrack.diagnosis.advice.optimizers import OPTIMIZERS
+from memtrack.diagnosis.advice.otherlibraries import OTHER_LIBRARIES
 from memtrack.diagnosis.advice.precision import PRECISION
 from memtrack.diagnosis.advice.recompute import RECOMPUTE
 from memtrack.diagnosis.advice.references import REFERENCES
@@ -22,6 +23,7 @@ CATALOGUE: Sequence[Entry] = (
     *REFERENCES,
     *SHAPES,
     *ALLOCATOR,
+    *OTHER_LIBRARIES,
     *DEVICE_SHARING,
     *PRECISION,
     *BATCHES,

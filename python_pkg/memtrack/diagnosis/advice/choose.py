@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from memtrack.diagnosis.advice.catalogue import CATALOGUE
 from memtrack.diagnosis.advice.checks import CHECKS
+from memtrack.diagnosis.advice.checkswording import CHECKS_BY_WORDING
 from memtrack.diagnosis.advice.entry import Entry
 from memtrack.diagnosis.advice.otherdevices import on_device, runs_on
 from memtrack.diagnosis.diagnosis import SURE, Advice, Cause, Check
@@ -21,7 +22,12 @@ LEAST_BESIDE_SURE = 0.3
 """The same beside a cause that is told as the reason."""
 NOT_MEMORY = "not_oom"
 _OTHER_ERRORS = "not_oom."
-_OF_A_FILE = "not_oom.corrupt_checkpoint"
+_OTHER_LIBRARY = "third_party"
+"""The kind of failures in a library that shares the device with PyTorch."""
+_ITS_OWN = frozenset({"capacity"})
+"""Causes against which PyTorch's own means do not help another library."""
+_ONLY_PYTORCH = ("torch.cuda.memory_allocated", "torch.cuda.memory_summary", "%memtrack model")
+"""Code that tells of PyTorch's allocator alone."""
 NO_SAVINGS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -44,6 +50,8 @@ def advise(
     for place, cause in enumerate(_likely(causes)):
         entries = [one for one in CATALOGUE if cause in one.causes and one.id not in found]
         entries = [one for one in entries if one.id not in without]
+        if kind == _OTHER_LIBRARY and cause in _ITS_OWN:
+            entries = [one for one in entries if one.kinds]
         apt = [one for one in entries if _apt(one, phase, kind, wording)]
         for entry in apt[: MOST_FOR_OTHERS if place else MOST_FOR_FIRST]:
             advice = entry.advice(savings.get(entry.saves))
@@ -58,11 +66,13 @@ def checks_for(
 
     `without` are ids of checks that have an answer already.
     """
-    if wording == _OF_A_FILE:
-        return []  # the error itself says which file
+    if wording in CHECKS_BY_WORDING:
+        return list(CHECKS_BY_WORDING[wording])
     found: dict[str, Check] = {}
     for cause in _likely(causes):
         for check in CHECKS.get(cause, ()):
+            if kind == _OTHER_LIBRARY and any(word in check.code for word in _ONLY_PYTORCH):
+                continue
             if check.id not in without and runs_on(kind, check.code):
                 found.setdefault(check.id, replace(check, code=on_device(kind, check.code)))
     return list(found.values())[:MOST_CHECKS]
@@ -71,6 +81,8 @@ def checks_for(
 def _apt(entry: Entry, phase: str, kind: str, wording: str) -> bool:
     """Whether it helps in that phase, can be done on that device, and is for that error."""
     if phase and entry.phases and phase not in entry.phases:
+        return False
+    if entry.kinds and kind not in entry.kinds:
         return False
     error = wording.removeprefix(_OTHER_ERRORS)
     if entry.wordings and error != wording and error not in entry.wordings:

@@ -16,6 +16,7 @@ class Entry:
     `saves` names the figure (see `Savings`) that tells what it would save in a recording, "" where
     no honest figure exists. `phases` are those it helps in, none where it does in all. `wordings`
     are the errors without a lack of memory (`not_oom.<name>`) that it is for, none where it is for all.
+    `kinds` are the kinds of failure that it is for alone (`third_party`), none where it is for all.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Entry:
     saves: str = ""
     phases: frozenset[str] = frozenset()
     wordings: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
 
     def advice(self, saving_bytes: int | None = None) -> Advice:
         """Return it as a diagnosis shows it."""

@@ -69,6 +69,19 @@ NOT_MEMORY: Sequence[Entry] = (
         ),
     ),
     Entry(
+        "smaller_grid",
+        text("Give the kernel a batch that it can launch"),
+        text("a few launches more"),
+        frozenset({"not_oom_bad_index_or_int32"}),
+        wordings=frozenset({"launch_config"}),
+        kinds=frozenset({"not_oom"}),
+        code=(
+            "parts = zip(q.split(32768), k.split(32768), v.split(32768))\n"
+            "out = torch.cat([attend(*part) for part in parts])"
+        ),
+        caveats=(text("An empty tensor, with a size of 0, ends in the same error"),),
+    ),
+    Entry(
         "driver_and_versions",
         text("Use versions of driver, CUDA and PyTorch that fit together"),
         text("a reboot, or reloading the driver"),

@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 MODULES: Mapping[str, str] = MappingProxyType(
-    {"mps_oom": "mps", "xpu_oom": "xpu", "npu_oom": "npu", "hip_oom": "cuda"}
+    {
+        "gcu_oom": "gcu",
+        "hip_oom": "cuda",
+        "hpu_oom": "hpu",
+        "mlu_oom": "mlu",
+        "mps_oom": "mps",
+        "mtia_oom": "mtia",
+        "musa_oom": "musa",
+        "npu_oom": "npu",
+        "supa_oom": "supa",
+        "xpu_oom": "xpu",
+    }
 )
 """By the kind of a failure, `torch.<module>` and the device's name; ROCm goes by that of CUDA."""
 NVIDIA_ONLY = (

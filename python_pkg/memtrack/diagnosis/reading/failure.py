@@ -37,7 +37,7 @@ class Failure:
     sentence that was recognised. `numbers` are bytes under the contract's names, only those the text
     has; figures of 2^64 bytes stand for "not known" and are in `sentinels` instead. `status` is a
     code or detail the library gave (`CUBLAS_STATUS_ALLOC_FAILED`, `xid 79`), `signs` are the ids of
-    what else the text around it mentions. `line` counts from 1; `count` is how often it was found.
+    what else the text around it mentions, with its words. `line` counts from 1; `count` is how often it was found.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Failure:
     message: str = ""
     line: int = 1
     frames: Sequence[Frame] = ()
-    signs: frozenset[str] = frozenset()
+    signs: Mapping[str, str] = field(default_factory=dict)
     count: int = 1
 
     def retells(self, other: Failure) -> bool:
@@ -86,6 +86,10 @@ class Reading:
         first = max(self.failures, key=lambda one: (one.severity, -one.line), default=None)
         if first is None:
             return None
-        told = [one for one in self.failures if one.retells(first)]
+        told = [
+            one for one in self.failures if one.retells(first) and one.severity >= first.severity
+        ]
         fuller = max(told, key=lambda one: (len(one.numbers), -one.line), default=first)
-        return fuller if fuller.frames else replace(fuller, frames=first.frames)
+        # A check that fails prints its line before the traceback of the error that it raises.
+        frames = next((one.frames for one in (fuller, first, *told) if one.frames), ())
+        return replace(fuller, frames=frames)

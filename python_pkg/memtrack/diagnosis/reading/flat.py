@@ -10,25 +10,36 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from memtrack.diagnosis.reading.normalise import clean, without_prefix
+from memtrack.diagnosis.reading.normalise import clean, is_information, without_prefix
 
 
 class Flat:
     """Lines of a text, joined.
 
     `words` has single spaces, `squeezed` none and small letters; `place` maps a position in
-    `squeezed` to one in `words`.
+    `squeezed` to one in `words`. `is_calm` tells that a logger called every line information.
     """
 
-    __slots__ = ("_numbers", "_places", "_small", "_starts", "lines", "squeezed", "words")
+    __slots__ = (
+        "_numbers",
+        "_places",
+        "_small",
+        "_starts",
+        "is_calm",
+        "lines",
+        "squeezed",
+        "words",
+    )
 
     def __init__(self, lines: Sequence[str], first_line: int = 1) -> None:
         self.lines: list[str] = []
         self._numbers: list[int] = []
+        self.is_calm = True
         for number, raw in enumerate(lines, first_line):
             for part in clean(raw).split("\n"):
                 text = " ".join(without_prefix(part).split())
                 if text:
+                    self.is_calm = self.is_calm and is_information(part)
                     self.lines.append(text)
                     self._numbers.append(number)
         self.words = " ".join(self.lines)

@@ -61,6 +61,11 @@ _PREFIXES = (
 )
 _PREFIX = re.compile(r"\s*(?:" + "|".join(_PREFIXES) + ")")
 _MOST_PREFIXES = 8
+_INFORMATION = re.compile(
+    r"(?:^|[\s\[|:])(?:INFO|DEBUG|NOTICE|TRACE)(?=[\s\]|:])|^\W?[IDV]\d{4}\s|(?:^|\s)[IV](?:\s|/)|\[[IV](?::|\])"
+)
+_HEAD = 80
+"""Characters of a line in which its level stands."""
 
 
 def clean(line: str) -> str:
@@ -105,6 +110,15 @@ def unescape_json(line: str) -> str:
     ):
         line = line.replace(escape, meant)
     return _SPELT.sub(lambda found: chr(int(found[1], 16)), line)
+
+
+def is_information(line: str) -> bool:
+    """Tell whether a logger has marked a clean line as information, or as less.
+
+    >>> is_information("INFO 09-28 15:57 [worker.py:290] free memory 2 GiB"), is_information("INFORM")
+    (True, False)
+    """
+    return _INFORMATION.search(line[:_HEAD]) is not None
 
 
 def without_prefix(line: str) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_EVEN, Decimal
 
-SIZE = r"(\d+(?:\.\d+)?)(bytes?|[kmgtpe]i?b|b(?![a-z]))"
-"""A number and its unit in a text without spaces and capitals."""
+SIZE = r"(\d+(?:\.\d*|,\d{1,2}(?!\d))?)(bytes?|[kmgtpe]i?b|b(?![a-z]))"
+"""A number and its unit in a text without spaces and capitals.
+
+NumPy prints `926. GiB` with nothing behind the point, and C++ a decimal comma where the system has one.
+"""
 COUNT = r"(\d+)()"
 """A whole number of bytes that is printed without a unit."""
 
 GROUPED = r"(\d[\d,]*)(bytes)"
 """A whole number of bytes with commas between its thousands."""
+
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
 
 UNKNOWN = 1 << 64
 """2^64: what is printed where NVML could not tell, where no limit is set, or for a negative size."""
@@ -26,9 +32,12 @@ def to_bytes(number: str, unit: str) -> int:
 
     >>> to_bytes("31.37", "GiB"), to_bytes("1024.00", "KiB"), to_bytes("0", "bytes")
     (33683281019, 1048576, 0)
+    >>> to_bytes("1900,00", "MiB") == to_bytes("1900.", "MiB"), to_bytes("1,024", "bytes")
+    (True, 1024)
     """
     power = _POWERS.get(unit[:1].lower(), 0)
-    exact = Decimal(number.replace(",", "")) * (1 << (10 * power))
+    plain = number.replace(",", "." if _DECIMAL_COMMA.fullmatch(number) else "")
+    exact = Decimal(plain) * (1 << (10 * power))
     return int(exact.to_integral_value(rounding=ROUND_HALF_EVEN))
 
 

@@ -24,19 +24,24 @@ _ON_DEVICE = frozenset({"memory", "recompiles", "cuda_graphs", "half"})
 
 
 def story(flat: Flat) -> Failure | None:
-    """Return what a short text without an error line tells; None where it is not about memory."""
+    """Return what a short text without an error line tells; None where it is not about memory.
+
+    Lines that a logger calls information are no story: an engine tells of its memory as it starts.
+    """
     if len(flat.lines) > MOST_LINES or len(flat.words) > MOST_CHARACTERS:
+        return None
+    if flat.is_calm:
         return None
     found = signs(flat.words)
     numbers = figures(flat.squeezed)
-    if not found & _ABOUT_MEMORY and not numbers:
+    if not found.keys() & _ABOUT_MEMORY and not numbers:
         return None
     viewer = "viewer" in found
     host = "host" in found or "no_error_line" in found
     return Failure(
         kind="viewer" if viewer else "story",
         wording="story.viewer" if viewer else "story",
-        device_memory=bool(numbers or found & _ON_DEVICE) and not viewer and not host,
+        device_memory=bool(numbers or found.keys() & _ON_DEVICE) and not viewer and not host,
         severity=Severity.SYMPTOM,
         numbers=numbers,
         message=flat.words[:400],

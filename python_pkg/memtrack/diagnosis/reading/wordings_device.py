@@ -50,6 +50,14 @@ BACKENDS = (
         r"(?P<status>(?:ur_result|ze_result|pi)_error_out_of_(?:device_memory|resources))",
     ),
     Wording(
+        "hpu_oom.device",
+        "hpu_oom",
+        "pt_devmem",
+        r"pt_devmem\S{0,20}?allocationfailedforsize:*\d+",
+        reach=80,
+        fields=(count("requested", "size:*"),),
+    ),
+    Wording(
         "npu_oom.runtime",
         "npu_oom",
         "rtmallocfail",
@@ -58,6 +66,17 @@ BACKENDS = (
         reach=120,
     ),
     Wording("npu_oom.runtime", "npu_oom", "memory_allocation_failure", "memory_allocation_failure"),
+    # TensorFlow asks for more than it needs, and says that it does without.
+    Wording(
+        "not_oom.recoverable_warning",
+        "not_oom",
+        "thisisnotafailure",
+        r"allocator\(\w+\)ranoutofmemorytryingtoallocate\S{0,120}?thisisnotafailure",
+        device_memory=False,
+        severity=Severity.WARNING,
+        reach=120,
+        fields=(size("requested", "tryingtoallocate"),),
+    ),
     # A warning that is printed on every failed attempt, also when the next one succeeds.
     Wording(
         "not_oom.recoverable_warning",
@@ -166,7 +185,26 @@ CUDA = (
         fields=(count("requested", "ofsize:"),),
         reach=80,
     ),
+    Wording(
+        "third_party.driver",
+        "third_party",
+        "cuda_error_out_of_memory",
+        r"failedtoallocate(?:[\d.]+[kmg]\()?\d+bytes\)?(?:fromdevice)?:[a-z_:]{0,30}?cuda_error_out_of_memory"
+        r"(?::outofmemory)?",
+        reach=220,
+        fields=(
+            size("requested", r"failedtoallocate(?:[\d.]+[kmg]\()?"),
+            count("free", "freememory/totalmemory:"),
+            count("total", r"freememory/totalmemory:\d+/"),
+        ),
+    ),
     Wording("cuda_driver.code", "cuda_driver", "cuda_error_out_of_memory"),
+    Wording(
+        "third_party.cuda_2",
+        "third_party",
+        "cudaerror2",
+        r"cudaerror2(?!\d)(?:at[\w./\\-]{1,80}:\d+)?:outofmemory",
+    ),
     Wording(
         "third_party.cuda_2",
         "third_party",

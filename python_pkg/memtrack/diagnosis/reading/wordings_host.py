@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtrack.diagnosis.reading.failure import Severity
-from memtrack.diagnosis.reading.wording import Field, Wording, size
+from memtrack.diagnosis.reading.wording import Field, Wording, count, size
 
 
 def _host(
@@ -60,6 +60,7 @@ HOST = (
         fields=(size("requested", "unabletoallocate"),),
         reach=80,
     ),
+    _host("host.numpy_memory", "unabletoallocatearraywithshape"),
     _host(
         "host.opencv",
         "insufficientmemory",
@@ -78,7 +79,11 @@ HOST = (
         fields=(size("requested", "requesting"), size("free", "onlyhave")),
         reach=120,
     ),
+    # Windows says it in the language of the system; its number is the same in all.
+    _host("host.paging_file", "winerror1455", r"winerror1455\](?:thepagingfileistoosmall)?"),
     _host("host.paging_file", "pagingfileistoosmall"),
+    _host("host.windows", "winerror", r"winerror(?:8|14|1450)\]"),
+    _host("host.level_zero", "_error_out_of_host_memory", "[a-z]{2,9}_error_out_of_host_memory"),
     _host("host.oom_killed.shell", "killed", r"line\d+:\d+killed"),
     _host(
         "host.enomem",
@@ -94,6 +99,14 @@ HOST = (
         "host_pinned.code",
         "cudahostalloc",
         r"cudahost(?:alloc|register)\S{0,60}?(?:outofmemory|failed)",
+    ),
+    _host(
+        "host_pinned.ggml",
+        "ofpinnedmemory",
+        r"failedtoallocate[\d.,]+[kmg]i?bofpinnedmemory",
+        fields=(size("requested", "failedtoallocate"),),
+        reach=60,
+        severity=Severity.WARNING,  # it goes on with memory that is not pinned
     ),
     _host(
         "host_pinned.thread",
@@ -125,6 +138,16 @@ SHARED = (
         "shm_bus_error.open",
         "sharedmemoryobject",
         r"unableto(?:open|write|resize)(?:to)?(?:the)?sharedmemoryobject",
+    ),
+    _host(
+        "shm_bus_error.nccl",
+        "shm/nccl-",
+        r"(?:failedto(?:extend|open|mmap)|sharedmemorysegment)/dev/shm/nccl-\w+(?:,error:nospaceleftondevice)?",
+        fields=(
+            size("requested", r"shm/nccl-\w{1,12}?to"),
+            count("requested", r"shm/nccl-\w+\(size"),
+        ),
+        reach=100,
     ),
     _host(
         "shm_bus_error.space",
@@ -182,6 +205,16 @@ KILLED = (
     ),
     _host("host.oom_killed.ray", "duetothenoderunninglowonmemory"),
     _host(
+        "host.oom_killed.ray",
+        "killedduetomemorypressure",
+        r"(?<!\d)[1-9]\d*workers\S{0,20}?killedduetomemorypressure",
+    ),
+    _host(
+        "host.oom_killed.ray",
+        "rayoutofmemoryerror:",
+        r"rayoutofmemoryerror:morethan\d+%ofthememory",
+    ),
+    _host(
         "host.ram_session",
         "availableram",
         r"sessioncrashedafterusingallavailableram",
@@ -216,6 +249,7 @@ KILLED = (
         "kernelrestarter",
         r"kernelrestarter:restartingkernel",
     ),
+    _host("jupyter.kernel_died", "restarted", r"kernel[0-9a-f]{8}-[0-9a-f-]{27}restarted"),
 )
 
 SHELL_KILLED = _host("host.oom_killed.shell", "killed")

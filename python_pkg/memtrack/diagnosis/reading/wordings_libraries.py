@@ -6,6 +6,7 @@ in small letters without spaces.
 
 from __future__ import annotations
 
+from memtrack.diagnosis.reading.failure import Severity
 from memtrack.diagnosis.reading.sizes import GROUPED
 from memtrack.diagnosis.reading.wording import Field, Wording, count, size
 
@@ -72,6 +73,12 @@ LIBRARIES = (
         r"(?:find|get)wasunabletofindanenginetoexecutethiscomputation",
     ),
     Wording(
+        "cudnn.execution",
+        "cudnn",
+        "cudnn_status_execution_failed",
+        "(?P<status>cudnn_status_execution_failed)",
+    ),
+    Wording(
         "cudnn.failed",
         "cudnn",
         "cudnn_status_",
@@ -114,6 +121,18 @@ LIBRARIES = (
 )
 
 COLLECTIVES = (
+    # The words of ONNX Runtime and CNTK, which otherwise are those of NCCL.
+    Wording(
+        "third_party.onnx",
+        "third_party",
+        "cudafailure2:outofmemory;gpu=",
+    ),
+    Wording(
+        "nccl.oom",
+        "nccl",
+        "ncclerrorin:",
+        r"ncclerrorin:\S{0,500}?cudafailure2?\W{0,2}outofmemory'?",
+    ),
     Wording(
         "nccl.oom",
         "nccl",
@@ -165,10 +184,41 @@ OTHERS = (
     Wording(
         "third_party.xla",
         "third_party",
-        "resource_exhausted:outofmemory",
-        r"resource_exhausted:outofmemory(?:whiletryingto)?allocat(?:e|ing)",
+        "exhausted:outofmemory",
+        r"resource_?exhausted:outofmemory(?:whiletryingto)?allocat(?:e|ing)",
         reach=120,
         fields=(size("requested", "allocat(?:e|ing)"),),
+    ),
+    Wording(
+        "third_party.xla",
+        "third_party",
+        "failedtoallocaterequestfor",
+        r"(?:resource_?exhausted:)?failedtoallocaterequestfor",
+        reach=100,
+        fields=(size("requested", r"requestfor[\d.]+[kmgt]?i?b\("),),
+    ),
+    Wording(
+        "third_party.tensorflow",
+        "third_party",
+        "ranoutofmemorytryingtoallocate",
+        r"allocator\(\w+\)ranoutofmemorytryingtoallocate",
+        severity=Severity.WARNING,  # what could not be made without it is told below
+        reach=80,
+        fields=(size("requested", "tryingtoallocate"),),
+    ),
+    Wording(
+        "third_party.tensorrt",
+        "third_party",
+        "couldnotbeallocated",
+        r"requestedamountof(?:gpu)?memory\(\d+bytes\)couldnotbeallocated",
+        reach=80,
+        fields=(size("requested", r"memory\("),),
+    ),
+    Wording(
+        "third_party.tensorrt",
+        "third_party",
+        "(outofmemory)",
+        r"cudaruntime\(outofmemory\)|cudaerrorin[\w:.]{1,80}:2\(outofmemory\)",
     ),
     Wording(
         "third_party.tensorflow",
@@ -180,7 +230,7 @@ OTHERS = (
         "third_party.cupy",
         "third_party",
         "outofmemoryallocating",
-        r"(?<!resource_exhausted:)outofmemoryallocating(?=[\d,]+bytes)",
+        r"(?<!exhausted:)outofmemoryallocating(?=[\d,]+bytes)",
         reach=120,
         fields=(
             Field("requested", "outofmemoryallocating" + GROUPED),

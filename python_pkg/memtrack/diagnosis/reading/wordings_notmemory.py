@@ -36,6 +36,7 @@ KERNEL_ERRORS = (
     _not_memory("bad_index", "isoutofbounds", r"(?:target|index)-?\d+isoutofbounds"),
     _not_memory("launch_resources", "toomanyresourcesrequestedforlaunch"),
     _not_memory("launch_resources", "launch_out_of_resources"),
+    _not_memory("launch_config", "invalidconfigurationargument"),
     _not_memory("launch_failure", "unspecifiedlaunchfailure"),
     _not_memory("launch_failure", "cudaruntimeerror(4)"),
     _not_memory("launch_timeout", "launchtimedoutandwasterminated"),
@@ -54,6 +55,9 @@ DRIVER = (
         r"unabletodeterminethedevicehandleforgpu\S{0,40}?:(?:gpuislost|unknownerror)",
     ),
     _not_memory("gpu_lost", "nodeviceswerefound"),
+    _not_memory("xpu_lost", "_error_device_lost", "(?:ur_result|ze_result|pi)_error_device_lost"),
+    _not_memory("hsa_resources", "hsa_status_error_out_of_resources"),
+    _not_memory("hpu_busy", "devicealreadyacquired"),
     _not_memory("xid", "nvrm:xid", r"nvrm:xid\(pci:[^)]*\):(?P<status>\d+)"),
     # NVML only tells of devices: a program goes on without it, and fails of something else.
     _not_memory("nvml_mismatch", "driver/libraryversionmismatch", severity=Severity.WARNING),
@@ -76,8 +80,10 @@ DRIVER = (
     _not_memory("ecc", "uncorrectableecc", r"uncorrectableecc(?:error)?"),
     _not_memory("hardware", "cudaerror:hardware", r"cudaerror:hardware\w*"),
     _not_memory("no_kernel_image", "nokernelimageisavailable"),
+    _not_memory("no_kernel_image", "cudaerror:invaliddevicefunction"),
     _not_memory("no_device", "nocuda-capabledeviceisdetected"),
     _not_memory("no_device", "nocudagpusareavailable"),
+    _not_memory("hpu_busy", "]deviceacquirefailed"),
     _not_memory("no_device", "invaliddeviceordinal"),
     _not_memory("no_device", "foundnonvidiadriver"),
     _not_memory("old_driver", "nvidiadriveronyoursystemistooold"),
@@ -90,7 +96,7 @@ DRIVER = (
     _not_memory(
         "unknown_error",
         "cudaerror:",
-        r"cudaerror:(?!outofmemory|cublas|cusparse)(?P<status>[a-z-]{4,60})",
+        r"(?<!unhandled)cudaerror:(?!outofmemory|cublas|cusparse)(?P<status>[a-z-]{4,60})",
     ),
     _not_memory("unknown_error", "hiperror:", r"hiperror:(?!outofmemory)(?P<status>[a-z-]{4,60})"),
 )
@@ -101,6 +107,16 @@ FILES = (
     _not_memory("corrupt_checkpoint", "invalidloadkey"),
     _not_memory("corrupt_checkpoint", "corruptedfile"),
     _not_memory("corrupt_checkpoint", "errorwhiledeserializingheader"),
+    _not_memory("disk_full", "nospaceleftondevice"),
+    _not_memory("disk_full", "errno28]", r"\[errno28\]"),
+    _not_memory("disk_full", "diskquotaexceeded"),
+    _not_memory("disk_full", "notenoughspaceonthedisk"),
+    _not_memory(
+        "disk_full",
+        "writerfailedwriting",
+        r"pytorchstreamwriterfailedwriting(?:file\S{1,60}?:filewritefailed)?",
+    ),
+    _not_memory("disk_full", "write():fd", r"write\(\):fd\d+failedwith"),
 )
 
 CRASHES = (

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memtrack.diagnosis.diagnosis import SURE
 from memtrack.diagnosis.reading import Failure
 from memtrack.diagnosis.textcauses.places import places
 from memtrack.diagnosis.textcauses.scores import Candidate, Scores
-from memtrack.i18n import Text, text
+from memtrack.i18n import text
 
 _FRAMES = text("The traceback in the text ends in code that does this.")
-_WORDS = text("The text mentions it.")
 
 PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
     "attention": (
@@ -78,7 +78,13 @@ PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate("rank_device_mapping", 0.3, _FRAMES),
         Candidate("memory_outside_allocator", 0.25),
     ),
-    "evaluation": (Candidate("missing_no_grad", 0.25, _FRAMES),),
+    "evaluation": (
+        Candidate(
+            "missing_no_grad",
+            0.36,
+            text("The traceback ends in evaluation, and no frame of it turns gradients off."),
+        ),
+    ),
     "loading": (Candidate("dtype_fp32_load", 0.25, _FRAMES),),
 }
 
@@ -104,6 +110,7 @@ _TABLE: Sequence[tuple[frozenset[str], str, float]] = (
     (frozenset({"adapters"}), "checkpointing_or_peft", 0.4),
     (frozenset({"half"}), "dtype_fp32_load", 0.5),
     (frozenset({"loading"}), "dtype_fp32_load", 0.4),
+    (frozenset({"serving"}), "serving_memory_budget", 0.8),
     (frozenset({"sharded", "saving"}), "fsdp_or_state_dict_save", 0.5),
     (frozenset({"saving"}), "fsdp_or_state_dict_save", 0.35),
     (frozenset({"ranks", "checkpoint"}), "rank_device_mapping", 0.5),
@@ -119,6 +126,12 @@ _TABLE: Sequence[tuple[frozenset[str], str, float]] = (
     (frozenset({"rest_of_optimizer"}), "memory_outside_allocator", 0.25),
     (frozenset({"rest_of_optimizer"}), "capacity", 0.35),
 )
+_QUADRATIC = frozenset({"attention", "loss"})
+"""Places where a request larger than the device is a matrix, not a sample."""
+_OF_COURSE = frozenset({"memory"})
+"""What every such text mentions: not worth being quoted."""
+_MOST_OF_WORDS = SURE - 0.05
+"""Words alone are no reason."""
 _ON_A_GPU = frozenset({"eval_accumulation"})
 """Causes that are of a GPU's memory by what they say."""
 
@@ -126,11 +139,14 @@ _ON_A_GPU = frozenset({"eval_accumulation"})
 def weigh_frames(failure: Failure, scores: Scores) -> None:
     """Add what the frames of the traceback suggest."""
     found = places(failure)
-    for place in sorted(found):
+    for place in sorted(found - ({"evaluation"} if "no_grad" in found else set())):
         scores.add_all(PLACE_CAUSES.get(place, ()))
     if failure.kind == "cuda_error" and "pinning" in found:
         line = text("The traceback is in pinning memory of the computer.")
         scores.add("pinned_or_wsl_host_limit", 0.7, line)
+    if found & _QUADRATIC and scores.confidence("huge_input_or_boxes") >= 0.5:
+        scores.add("logits_or_attention_quadratic", SURE - 0.02)
+        scores.limit("huge_input_or_boxes", 0.45)
     if failure.kind == "cuda_error" and "query" in found:
         line = text("Even asking the device failed: it was full before this process began.")
         scores.add("other_process_or_framework", 0.58, line)
@@ -142,12 +158,17 @@ def weigh_words(failure: Failure, scores: Scores, *, only: bool) -> None:
     Beside an error a word counts less: a log mentions much that has nothing to do with it.
     """
     signs = failure.signs
-    if {"clone_failed", "saving"} <= signs and failure.device_memory:
+    if {"clone_failed", "saving"} <= signs.keys() and failure.device_memory:
         named = text("A tensor could not be copied while a state was gathered for saving.")
         scores.add("fsdp_or_state_dict_save", 0.7, named)
         scores.limit("fragmentation", 0.3)
     strong = 1.0 if only else 0.5
-    line: Text = _WORDS
     for needed, cause, confidence in _TABLE:
-        if needed <= signs and not (cause in _ON_A_GPU and failure.kind == "cpu_oom"):
-            scores.add(cause, confidence * strong, line)
+        if needed <= signs.keys() and not (cause in _ON_A_GPU and failure.kind == "cpu_oom"):
+            line = text(
+                "The text speaks of it: {words}.",
+                words=", ".join(
+                    f"“{signs[name]}”" for name in sorted(needed - _OF_COURSE or needed)
+                ),
+            )
+            scores.add(cause, min(confidence * strong, _MOST_OF_WORDS), line)

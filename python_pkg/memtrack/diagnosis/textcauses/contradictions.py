@@ -69,7 +69,7 @@ def _surprising(said: Figures) -> Iterator[Text]:
             requested=format_bytes(requested),
             total=format_bytes(said.total),
         )
-    if said.free is not None and said.free >= requested and not said.is_limited:
+    if said.free is not None and said.is_refused_though_free and not said.is_limited:
         yield replace(
             FREE_AND_REFUSED,
             values={"free": format_bytes(said.free), "requested": format_bytes(requested)},

@@ -28,6 +28,7 @@ def weigh_device(failure: Failure, scores: Scores) -> None:
         _others(said, scores)
         _unaccounted(said, scores)
         _free_and_refused(failure, said, scores)
+    _nothing_told(said, scores)
     _idle(said, scores)
     _beside(said, scores)
     _full(said, scores, limited=limited)
@@ -127,7 +128,7 @@ def _unaccounted(said: Figures, scores: Scores) -> None:
         return
     if said.outside < max(said.requested, said.total // 10) or said.free is None:
         return
-    if said.free >= said.requested:
+    if said.is_refused_though_free:
         return
     share = said.outside / said.total
     line = text(
@@ -144,8 +145,25 @@ def _unaccounted(said: Figures, scores: Scores) -> None:
     scores.add("memory_outside_allocator", 0.2 if large else 0.4, line)
 
 
+def _nothing_told(said: Figures, scores: Scores) -> None:
+    """Weigh a refusal to a process that holds little, where nothing is told of the rest."""
+    if said.free is not None or said.allowed is not None or not said.total:
+        return
+    if said.reserved is None or said.requested is None:
+        return
+    if said.reserved + said.requested > said.total // 2:
+        return
+    line = text(
+        "PyTorch holds {reserved} of {total}, and the message does not say how much was free.",
+        reserved=format_bytes(said.reserved),
+        total=format_bytes(said.total),
+    )
+    scores.add("other_process_or_framework", 0.4, line)
+    scores.add("platform_allocation_limit", 0.35, line)
+
+
 def _free_and_refused(failure: Failure, said: Figures, scores: Scores) -> None:
-    if said.free is None or said.requested is None or said.free < said.requested:
+    if said.free is None or said.requested is None or not said.is_refused_though_free:
         return
     line = text(
         "{free} is free on the device and {requested} was refused: a limit other than the bytes of"
@@ -170,7 +188,7 @@ def _idle(said: Figures, scores: Scores) -> None:
     """Weigh what the allocator holds in no tensor: fragmentation is possible only where it is enough."""
     if said.idle is None or said.requested is None or said.budget is None:
         return
-    refused = said.allowed is not None or said.free is None or said.free < said.requested
+    refused = said.allowed is not None or not said.is_refused_though_free
     if said.idle < said.requested:
         scores.limit("fragmentation", 0.1)
         return
@@ -219,9 +237,6 @@ def _full(said: Figures, scores: Scores, *, limited: bool) -> None:
     could_fit = said.requested is None or said.requested <= (said.total or said.requested)
     if not could_fit:
         return
-    free_enough = (
-        said.requested is not None and said.free is not None and said.free >= said.requested
-    )
     share = said.allocated / said.budget
     line = text(
         "{allocated} of {budget} ({share}) is in tensors.",
@@ -231,7 +246,7 @@ def _full(said: Figures, scores: Scores, *, limited: bool) -> None:
     )
     full = share >= 0.6 and (said.requested is None or idle < said.requested or share >= 0.85)
     base = 0.55 if full else 0.35 if share >= 0.3 else 0.12
-    if free_enough:
+    if said.is_refused_though_free:
         base = min(base, 0.3)
     scores.add("capacity", min(base, 0.4) if limited else base, line)
     if share >= 0.6:

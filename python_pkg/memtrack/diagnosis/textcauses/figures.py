@@ -11,6 +11,9 @@ from memtrack.units import GIB, MIB
 
 _OWN_SLACK = 3 * GIB
 """What a process holds besides its allocator: context, NCCL, workspaces (notes, 4.5)."""
+_ROUNDING = 16 * MIB
+_GRANULES = 32 * MIB
+"""Driver memory comes in pieces: with so little more than the request free, a device is full."""
 CONTEXT = 600 * MIB
 """An upper bound of what one CUDA context takes without anything in it (300-450 MB, notes 4.5)."""
 
@@ -86,6 +89,13 @@ class Figures:
             return False
         return (self.reserved or 0) + (self.requested or 0) > self.allowed * 0.97
 
+    @property
+    def is_refused_though_free(self) -> bool:
+        """Whether the driver had clearly more than the request, so that something else refused."""
+        if self.free is None or self.requested is None:
+            return False
+        return self.free >= self.requested + _GRANULES
+
     @cached_property
     def others(self) -> tuple[Process, ...]:
         """Processes that the message names, without one that must be this process.
@@ -96,8 +106,10 @@ class Figures:
         known = tuple(one for one in self.failure.processes if one.bytes >= 0)
         if self._get("process") is None and len(known) == 1 and self.reserved is not None:
             surplus = known[0].bytes - self.reserved
-            if -MIB * 16 <= surplus <= _OWN_SLACK:
+            if -_ROUNDING <= surplus <= _OWN_SLACK:
                 return ()
+            if self.total is not None and known[0].bytes + self.reserved > self.total + _ROUNDING:
+                return ()  # there is no room for both: what it holds contains what we hold
         return known
 
     @property

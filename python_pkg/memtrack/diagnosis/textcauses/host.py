@@ -76,6 +76,23 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate("unknown", 0.3),
         Candidate("host_ram_exhausted", 0.15),
     ),
+    "shm_bus_error.space": (
+        Candidate(
+            "shm_or_bus_error",
+            0.85,
+            text("The system itself says that no space is left in shared memory."),
+        ),
+    ),
+    "shm_bus_error.nccl": (
+        Candidate(
+            "shm_or_bus_error",
+            0.7,
+            text(
+                "NCCL keeps a segment of shared memory for each pair of GPUs, and this one could not be made."
+            ),
+        ),
+        Candidate("not_oom_hardware_driver_env", 0.2),
+    ),
     "jupyter": (
         Candidate("unknown", 0.45, text("The text does not tell why the kernel died.")),
         Candidate(

@@ -95,6 +95,16 @@ LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate("not_oom_hardware_driver_env", 0.3, _HANDLE),
         Candidate("cudnn_workspace", 0.2),
     ),
+    "cudnn.execution": (
+        Candidate(
+            "capacity",
+            0.35,
+            text("Public reports of this status ended at a full device as often as anywhere else."),
+        ),
+        Candidate("cudnn_workspace", 0.3),
+        Candidate("not_oom_hardware_driver_env", 0.3, _HANDLE),
+        Candidate("not_oom_bad_index_or_int32", 0.25),
+    ),
     "cudnn.failed": (
         Candidate("not_oom_hardware_driver_env", 0.4),
         Candidate("not_oom_bad_index_or_int32", 0.35),

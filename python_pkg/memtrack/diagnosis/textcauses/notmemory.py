@@ -18,11 +18,19 @@ _ADDRESS = text(
 _ASSERT = text("A check inside a kernel failed: mostly a label or an index out of range.")
 _DRIVER = text("The driver or its library says so by itself; PyTorch only passes it on.")
 _LOST = text("The GPU no longer answers: the board, its power or the bus.")
+_HSA = text(
+    "ROCm's runtime uses this status for queues, events, threads and for memory alike; access to /dev/kfd"
+    " and processes that share the GPU are the first to look at."
+)
 _BUSY = text(
     "Another process holds the GPU alone (compute mode Exclusive Process), or one that ended badly"
     " has not let go."
 )
 _FILE = text("The file is cut short or was written by two processes at once.")
+_DISK = text(
+    "The device that has no space is a disk, a quota on it or a network drive: a checkpoint is as large as"
+    " the weights, with the optimizer's state three times that."
+)
 
 NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
     "illegal_access": (Candidate(INDEX, 0.7, _ADDRESS), Candidate(ENVIRONMENT, 0.15)),
@@ -117,6 +125,42 @@ NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
     ),
     "old_driver": (Candidate(ENVIRONMENT, 0.85, text("The driver is older than PyTorch needs.")),),
     "built_without": (Candidate(ENVIRONMENT, 0.85, text("This PyTorch was built without CUDA.")),),
+    "launch_config": (
+        Candidate(
+            INDEX,
+            0.6,
+            text(
+                "A kernel was to be launched over a grid that no GPU has: a dimension of zero, or a batch"
+                " above 65,535 in a kernel that counts it there."
+            ),
+        ),
+        Candidate(ENVIRONMENT, 0.2),
+    ),
+    "xpu_lost": (
+        Candidate(ENVIRONMENT, 0.55, _LOST),
+        Candidate(
+            "capacity",
+            0.3,
+            text(
+                "Intel's driver has been seen to lose the device where another would report that memory"
+                " is full."
+            ),
+        ),
+    ),
+    "hsa_resources": (
+        Candidate("unknown", 0.4, _HSA),
+        Candidate(ENVIRONMENT, 0.35, _HSA),
+        Candidate("capacity", 0.2),
+    ),
+    "hpu_busy": (
+        Candidate(
+            ENVIRONMENT,
+            0.6,
+            text("A Gaudi device serves one process at a time, and this one did not get it."),
+        ),
+        Candidate("zombie_or_leftover_process", 0.35),
+    ),
+    "disk_full": (Candidate(ENVIRONMENT, 0.8, _DISK),),
     "corrupt_checkpoint": (Candidate(ENVIRONMENT, 0.7, _FILE),),
     "crash": (
         Candidate(ENVIRONMENT, 0.5, text("Native code crashed: a library or its version.")),

@@ -19,11 +19,12 @@ _PLACES: dict[str, str] = {
     "gathering": r"nested_concat|torch\.cat\(\w*(?:preds|logits|outputs)|_pad_across_processes",
     "pinning": r"pin_memory",
     "workers": r"dataloader|_utils[/\\]worker|multiprocessing",
-    "boxes": r"bbox|\biou|anchor|nms\(",
+    "boxes": r"bbox|\bbox_|_boxes\b|(?:\b|_)iou|anchor|nms\(",
     "collective": r"distributed_c10d|all_reduce|all_gather|barrier\(|broadcast\(|nccl",
     "moving": r"\.cuda\(|\.to\(|_apply\(",
     "query": r"mem_get_info|caching_allocator_warmup|set_device|_lazy_init|current_device",
     "embedding": r"embedding\(|F\.embedding|sparse\.py",
+    "no_grad": r"\bno_grad|inference_mode|_contextlib\S* decorate_context",
     "compiling": r"_inductor|_dynamo|triton|autotun",
 }
 _SEARCH = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PLACES.items()}

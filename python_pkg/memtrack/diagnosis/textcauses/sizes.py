@@ -13,6 +13,7 @@ _ABSURD = 4 * TIB
 _LARGEST_DEVICE = 288 * GIB
 """What the largest devices of today have."""
 _LARGE_ALONE = 32 * GIB
+_NO_ROOM_HELPS = 0.15
 _XPU_LIMIT = 4 * GIB
 """Intel's runtimes refuse a single allocation above it on devices with more (notes, c028)."""
 
@@ -50,6 +51,13 @@ def _absurd(requested: int, scores: Scores) -> None:
     scores.add("huge_input_or_boxes", 0.55 if product else 0.35, line)
     scores.add("integer_overflow_or_garbage_size", 0.4 if product else 0.55, line)
     scores.add("logits_or_attention_quadratic", 0.3 if product else 0.2)
+    _without_a_matter_of_room(scores)
+
+
+def _without_a_matter_of_room(scores: Scores) -> None:
+    """Lower what would be true only if more room had helped."""
+    for cause in ("capacity", "memory_outside_allocator", "other_process_or_framework"):
+        scores.limit(cause, _NO_ROOM_HELPS)
 
 
 def _larger(said: Figures, requested: int, scores: Scores) -> None:
@@ -68,6 +76,7 @@ def _larger(said: Figures, requested: int, scores: Scores) -> None:
     scores.add("logits_or_attention_quadratic", 0.45, line)
     scores.add("cudnn_workspace", 0.3)
     scores.add("unknown", 0.2)
+    _without_a_matter_of_room(scores)
 
 
 def _large(said: Figures, requested: int, scores: Scores) -> None:

@@ -15,10 +15,14 @@ from memtrack.diagnosis.textcauses.mps import weigh_mps
 from memtrack.diagnosis.textcauses.notmemory import weigh_not_memory
 from memtrack.diagnosis.textcauses.scores import Candidate, Scores
 from memtrack.i18n import text
-from memtrack.units import TIB, format_bytes
+from memtrack.units import GIB, TIB, format_bytes
 
 _NO_FIGURES = text("The message has no figures from which a cause could be told.")
 _ENOUGH_SAID = 0.3
+_WITH_FIGURES = frozenset({"cuda_malloc_async", "third_party", "host"})
+_LARGE_ON_A_HOST = 32 * GIB
+"""Bytes in one piece that few computers have."""
+_ONE_PIECE = text("One array of this size is more than most computers have: look at its shape.")
 _MORE_THAN_ANY_COMPUTER = 64 * TIB
 """Bytes that no computer has as memory, so that none can be said to be full."""
 
@@ -31,7 +35,9 @@ def text_causes(failure: Failure, reading: Reading | None = None) -> list[Cause]
     """
     scores = Scores()
     _by_wording(failure, scores)
-    if failure.kind.endswith("_oom") or failure.kind in ("cuda_malloc_async", "third_party"):
+    if failure.kind in _WITH_FIGURES or (
+        failure.kind.endswith("_oom") and failure.kind != "not_oom"
+    ):
         _by_figures(failure, scores)
     told = failure.severity is Severity.SYMPTOM
     if told:
@@ -80,7 +86,7 @@ def _by_wording(failure: Failure, scores: Scores) -> None:
 def _by_figures(failure: Failure, scores: Scores) -> None:
     if failure.kind == "mps_oom":
         weigh_mps(failure, scores)
-    elif failure.kind == "cpu_oom":
+    elif failure.kind in ("cpu_oom", "host"):
         _host_size(failure, scores)
     else:
         weigh_device(failure, scores)
@@ -92,6 +98,8 @@ def _by_figures(failure: Failure, scores: Scores) -> None:
 
 def _host_size(failure: Failure, scores: Scores) -> None:
     requested = failure.numbers.get("requested", 0)
+    if requested >= _LARGE_ON_A_HOST:
+        scores.add("huge_input_or_boxes", 0.35, _ONE_PIECE)
     if requested < TIB:
         return
     line = text(

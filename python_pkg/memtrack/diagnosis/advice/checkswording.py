@@ -1,0 +1,31 @@
+"""Checks of errors that the cause alone does not tell apart: by the wording of the error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from memtrack.diagnosis.diagnosis import Check
+from memtrack.i18n import text
+
+CHECKS_BY_WORDING: Mapping[str, Sequence[Check]] = MappingProxyType(
+    {
+        "not_oom.corrupt_checkpoint": (),  # the error itself says which file
+        "not_oom.disk_full": (
+            Check(
+                "disk_now", text("How full the disk and the quota are"), "df -h . /tmp; quota -s"
+            ),
+        ),
+        "not_oom.hsa_resources": (
+            Check(
+                "rocm_log", text("What the driver says"), 'dmesg | grep -i "amdgpu\\|kfd" | tail'
+            ),
+        ),
+        "not_oom.hpu_busy": (Check("gaudi_now", text("Who else is on the device"), "hl-smi"),),
+        "not_oom.xpu_lost": (
+            Check(
+                "xpu_free", text("How much the device has free"), "print(torch.xpu.mem_get_info())"
+            ),
+        ),
+    }
+)
