@@ -85,6 +85,16 @@ class Recording:
         finally:
             self._recorder = None
             recorder.detach()
+            if self._data is not None:
+                _note_finished(self)
+
+    def shown_as(self, presentation: Presentation) -> Recording:
+        """Return this ended recording to be shown another way, itself where it is shown so already."""
+        if self._presentation == presentation:
+            return self
+        shown = Recording(self.data, presentation)
+        shown._report = self._report
+        return shown
 
     @property
     def running(self) -> bool:
@@ -215,6 +225,37 @@ class Recording:
 
 _recordings: weakref.WeakValueDictionary[str, Recording] = weakref.WeakValueDictionary()
 """Those made in this process and not dropped yet, by identifier."""
+
+
+def _nothing() -> None:
+    """Stands for the last recording where there is none."""
+
+
+_finished: Callable[[], Recording | None] = _nothing
+_holds_finished = False
+
+
+def last_finished() -> Recording | None:
+    """Return the recording of this process that ended last, whichever door made it.
+
+    In a notebook it is held, elsewhere it is known as long as the user holds it.
+    """
+    return _finished()
+
+
+def hold_finished(on: bool) -> None:
+    """Hold the recording that ended last from now on, as a notebook does that can show it, or no more."""
+    global _holds_finished, _finished
+    _holds_finished = on
+    last = _finished()
+    if last is not None:
+        _finished = (lambda: last) if on else weakref.ref(last)
+
+
+def _note_finished(recording: Recording) -> None:
+    global _finished
+    holds = _holds_finished or running_shell() is not None
+    _finished = (lambda: recording) if holds else weakref.ref(recording)
 
 
 def running_shell() -> Any:

@@ -19,7 +19,7 @@ from IPython.core.magic import (
     needs_local_scope,
     no_var_expand,
 )
-from traitlets import Bool, Int, Unicode
+from traitlets import Bool, Int, TraitError, Unicode, observe, validate
 
 from memtrack.analysis.moments import KEYWORDS
 from memtrack.api import (
@@ -29,6 +29,8 @@ from memtrack.api import (
     cell_namer,
     end_state,
     explain,
+    hold_finished,
+    last_finished,
     load_recorder,
 )
 from memtrack.api import open as open_recording
@@ -66,6 +68,7 @@ from memtrack.reports.explanation import Explanation
 from memtrack.reports.history import RunList
 from memtrack.reports.steps import Steps
 from memtrack.reports.summary import Summary, moment_names
+from memtrack.runs.files import limit
 from memtrack.runs.surroundings import origin_of
 from memtrack.widgets import new_model
 from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
@@ -87,6 +90,12 @@ class MemtrackMagics(Magics):
         config=True
     )
     history = Bool(True, help="Keep each recording that has ended as a run.").tag(config=True)
+    history_files = Int(
+        None, min=0, allow_none=True, help="Most whole recordings beside the runs; 50 by default."
+    ).tag(config=True)
+    history_size = Unicode(
+        "", help="Most bytes of them, such as 20GiB; empty for 2GiB, or as the environment says."
+    ).tag(config=True)
     payload_limit = Int(
         LIMIT_BYTES, min=10_000, help="Most bytes of one report in the notebook file."
     ).tag(config=True)
@@ -96,6 +105,10 @@ class MemtrackMagics(Magics):
         self._shell = shell
         self._watch: Watch | None = None
         self._opened: Recording | None = None  # or predicted, where it was shown last
+        self._before_opened: Recording | None = None  # the last recording then
+        self._shown: tuple[Recording, Recording] | None = (
+            None  # one of another door, and as shown here
+        )
         self._failures = Failures(shell, self._language)
         self._usage = UsageTarget(shell, self._language)
         self._runs = RunCommands(shell, self._latest, self.end, self._presentation)
@@ -123,6 +136,18 @@ class MemtrackMagics(Magics):
             "diff": self._runs.diff,
         }
 
+    @observe("history_files", "history_size")
+    def _limit_history(self, _: Any) -> None:
+        limit(self.history_files, self.history_size or None)
+
+    @validate("history_size")
+    def _size(self, proposal: Any) -> str:
+        try:
+            limit(self.history_files, proposal["value"] or None)
+        except MemtrackError as error:
+            raise TraitError(error.in_language(self._language())) from None
+        return str(proposal["value"])
+
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
@@ -141,6 +166,7 @@ class MemtrackMagics(Magics):
 
     def begin(self) -> None:
         """Explain cells that fail of memory from now on, and answer pages that watch."""
+        hold_finished(True)
         self._failures.begin()
         self._usage.begin()
 
@@ -154,6 +180,7 @@ class MemtrackMagics(Magics):
         self.end()
         self._failures.end()
         self._usage.end()
+        hold_finished(False)
 
     def moments(self) -> list[str]:
         """Return the names of moments that can be asked for; of a running recording the usual ones.
@@ -220,9 +247,15 @@ class MemtrackMagics(Magics):
             watch.end(end_state(failure_of(result)))
 
     def _latest(self) -> Recording:
-        watch = self._watch
-        if self._opened is not None:
-            return self._opened
+        """Return what is being recorded, else what was recorded, opened or predicted last.
+
+        Recordings of `memtrack.track` and of callbacks count as those of the magic.
+        """
+        watch, opened, other = self._watch, self._latest_opened(), self._of_another_door()
+        if opened is not None:
+            return opened
+        if other is not None:
+            return self._as_shown_here(other)
         if watch is None:
             raise MemtrackError(
                 text("Nothing has been recorded yet."), text("%memtrack MODEL records a model.")
@@ -230,6 +263,25 @@ class MemtrackMagics(Magics):
         if not watch.has_report:
             raise MemtrackError(watch.status())
         return watch.recording
+
+    def _latest_opened(self) -> Recording | None:
+        """Return what was opened or predicted here, unless something was recorded since."""
+        return self._opened if last_finished() is self._before_opened else None
+
+    def _of_another_door(self) -> Recording | None:
+        """Return the last recording of the process where it is not of this magic."""
+        last = last_finished()
+        own = None if self._watch is None else self._watch.recording
+        return None if last is own or self._is_running() else last
+
+    def _as_shown_here(self, recording: Recording) -> Recording:
+        if self._shown is None or self._shown[0] is not recording:
+            self._shown = (recording, recording.shown_as(self._presentation()))
+        return self._shown[1]
+
+    def _set_opened(self, recording: Recording) -> None:
+        if not self._is_running():
+            self._opened, self._before_opened = recording, last_finished()
 
     def _help(self, _: str) -> None:
         self._shell.display_pub.publish({"text/plain": help_text(self._language())}, {})
@@ -243,9 +295,12 @@ class MemtrackMagics(Magics):
     def _status(self, _: str) -> None:
         watch = self._watch
         nothing = text("Nothing is being recorded. %memtrack MODEL records a model.")
-        if self._opened is not None:
+        if self._latest_opened() is not None:
             watch = None
             nothing = text("Nothing is being recorded. %memtrack shows what was opened last again.")
+        elif self._of_another_door() is not None:
+            watch = None
+            nothing = text("Nothing is being recorded. %memtrack shows the last recording again.")
         say(self._shell, nothing if watch is None else watch.status(), self._language())
 
     def _mark(self, label: str) -> None:
@@ -293,13 +348,13 @@ class MemtrackMagics(Magics):
 
     def _predict(self, argument: str, names: Mapping[str, Any]) -> Answer:
         prediction = predicted(argument, names, self._shell, self._presentation())
-        if prediction is not None and not self._is_running():
-            self._opened = prediction
+        if prediction is not None:
+            self._set_opened(prediction)
         return prediction
 
     def _open(self, path: str) -> Recording:
         recording = open_recording(path, self._presentation())
-        self._opened = None if self._is_running() else recording
+        self._set_opened(recording)
         return recording
 
     def _export(self, argument: str) -> None:

@@ -225,3 +225,67 @@ def test_completion_knows_the_names_of_runs(kept):
         line = "%memtrack diff "
 
     assert complete(kept.shell, Event) == ["last", "baseline", '"my run"']
+
+
+TRACKED = """
+import memtrack
+with memtrack.track(model, optimizer, label="tracked"):
+    train(3)
+"""
+
+
+def latest(notebook):
+    notebook.run("found = %memtrack")
+    return notebook.shell.user_ns["found"].report()
+
+
+class TestARecordingOfAnotherDoor:
+    def test_is_what_the_magic_shows_and_save_names(self, kept):
+        assert "Nothing has been recorded yet." in told(kept, "%memtrack")
+        assert kept.run(TRACKED).success
+        assert (latest(kept).label, latest(kept).steps) == ("tracked", 3)
+        assert "shows the last recording again" in told(kept, "%memtrack status")
+        told(kept, "%memtrack save by-python")
+        (run,) = runs(kept)
+        assert (run.name, run.label, run.steps) == ("by-python", "tracked", 3)
+
+    def test_is_summarised_exported_compared_and_advised_on(self, kept, tmp_path):
+        kept.run(TRACKED)
+        kept.run("%memtrack save --baseline")
+        kept.run(TRACKED.replace("train(3)", "train(2)"))
+        assert kept.run(f"%memtrack export {tmp_path / 'run.json'}").success
+        assert '"label": "tracked"' in (tmp_path / "run.json").read_text()
+        kept.run("found = %memtrack diff")
+        assert kept.shell.user_ns["found"].found.b.steps == 2
+        assert kept.run("%memtrack advise").success
+        assert isinstance(kept.run("%memtrack diff --steps").result, Steps)
+
+    def test_gives_way_to_whatever_comes_after_it(self, kept, tmp_path):
+        kept.run(TRACKED)
+        file = kept.shell.user_ns["memtrack"].api.last_finished().save(tmp_path / "old.memtrack")
+        record(kept, steps=2, label="magic")
+        assert latest(kept).label == "magic"
+        kept.run(TRACKED)
+        assert latest(kept).label == "tracked"
+        kept.run(f"%memtrack open {file}")
+        assert "what was opened last" in told(kept, "%memtrack status")
+        kept.run(TRACKED.replace("tracked", "newer"))
+        assert latest(kept).label == "newer"
+        kept.run("%memtrack model")
+        assert not kept.run("%memtrack").success  # one that goes on and has nothing yet
+        assert "`model`" in kept.err
+
+    def test_speaks_the_language_of_the_magic(self, kept):
+        kept.run(TRACKED)
+        kept.run("%config MemtrackMagics.language = 'zh_CN'")
+        kept.run("found = %memtrack")
+        shown = kept.shell.display_formatter.format(kept.shell.user_ns["found"])[0]
+        assert "步" in shown["text/plain"]
+
+    def test_that_was_made_before_loading_counts_while_it_is_held(self, kept):
+        kept.run("%unload_ext memtrack")
+        kept.run(TRACKED.replace(":\n    train", " as held:\n    train"))
+        kept.run("%load_ext memtrack")
+        assert latest(kept).label == "tracked"
+        kept.run("%unload_ext memtrack")
+        kept.run("del held, found")
