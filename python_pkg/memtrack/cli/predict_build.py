@@ -77,12 +77,20 @@ def run(options: argparse.Namespace, language: str) -> int:
 
 
 def as_json(found: Prediction) -> dict[str, Any]:
-    """Return what a prediction says as plain JSON; bytes as integers."""
+    """Return what a prediction says as plain JSON; bytes as integers.
+
+    `gpu` is the one that was named, else null; `gpu_given` says whether that was `name`, `size` or
+    `nothing`, and `kernels_assumed` whether `kernels` are of another GPU than the one asked about.
+    """
     phase, layer = found.limiting
-    told = found.told.to_json()
+    told = found.told
+    sized = "size" if told.capacity >= 0 else "nothing"
     return {
         "schema": SCHEMA,
-        **told,
+        **told.to_json(),
+        "gpu": told.gpu if told.named else None,
+        "gpu_given": "name" if told.named else sized,
+        "kernels_assumed": not told.named or told.kernels != told.gpu,
         "fits": found.fits,
         "limiting": {"phase": phase, "layer": layer},
         "by_phase": found.by_phase,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import difflib
+import functools
 import inspect
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -61,7 +63,7 @@ def parse_predict(argument: str) -> Asked:
     if flags and "--gpu" not in values:
         raise UsageError(text("Something is missing: {usage}", usage=_USAGE["--gpu"]))
     return Asked(
-        "".join(builds), values.get("--gpu"), None if steps is None else int(steps), bool(flags)
+        " ".join(builds), values.get("--gpu"), None if steps is None else int(steps), bool(flags)
     )
 
 
@@ -70,6 +72,7 @@ def predicted(
 ) -> Prediction | None:
     """Predict what the words ask for; None where even the smallest batch does not fit."""
     asked = parse_predict(argument)
+    _refuse_calls(asked, names)
     build = _build_of(asked.build, names)
     line = ProgressLine(shell, shown.language)
     try:
@@ -86,6 +89,44 @@ def predicted(
         )
     finally:
         line.end()
+
+
+def _refuse_calls(asked: Asked, names: Mapping[str, Any]) -> None:
+    """Refuse what would run for real to be evaluated, as `build()` would: a training, on a GPU."""
+    try:
+        tree = ast.parse(asked.build, mode="eval").body
+    except (SyntaxError, ValueError):  # told when it is evaluated
+        return
+    call = next(_calls(tree, names), None)
+    if call is None:
+        return
+    usage = f"%memtrack predict lambda: {asked.build}"
+    if asked.largest:
+        usage = f"%memtrack predict {ast.unparse(call.func)} --largest-batch"
+    elif call is tree and not (call.args or call.keywords):
+        usage = f"%memtrack predict {ast.unparse(call.func)}"
+    raise UsageError(
+        text("`{call}` would run for real, before it is predicted.", call=ast.unparse(call)),
+        text("Pass the function: {usage}", usage=usage),
+    )
+
+
+def _calls(node: ast.AST, names: Mapping[str, Any]) -> Iterator[ast.Call]:
+    """Go through the calls that evaluating an expression makes, but for those of `functools.partial`."""
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, ast.Call) and not _is_partial(node.func, names):
+        yield node
+    for inner in ast.iter_child_nodes(node):
+        yield from _calls(inner, names)
+
+
+def _is_partial(function: ast.expr, names: Mapping[str, Any]) -> bool:
+    path = ast.unparse(function).split(".")
+    found = names.get(path[0])
+    for part in path[1:]:
+        found = getattr(found, part, None) if inspect.ismodule(found) else None
+    return found is functools.partial
 
 
 def _build_of(expression: str, names: Mapping[str, Any]) -> Any:

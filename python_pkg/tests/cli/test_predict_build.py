@@ -79,6 +79,32 @@ def test_json_has_bytes_and_nothing_that_the_program_prints(folder: Path, capsys
     assert err == "built\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "gpu", "given", "capacity", "kernels", "assumed"),
+    [
+        ([], None, "nothing", -1, "A100 80GB", True),
+        (["--gpu", "24GiB"], None, "size", 24 << 30, "A100 80GB", True),
+        (["--gpu", "RTX 4090"], "RTX 4090", "name", None, "RTX 4090", False),
+        (["--gpu", "MI300X"], "MI300X", "name", None, "A100 80GB", True),
+    ],
+)
+def test_json_says_what_was_asked_and_whose_kernels_are_assumed(
+    words: list[str],
+    gpu: str | None,
+    given: str,
+    capacity: int | None,
+    kernels: str,
+    assumed: bool,
+    folder: Path,
+    capsys: Read,
+) -> None:
+    told, _ = predicted(capsys, f"{folder.name}:build", *words)
+    assert (told["gpu"] or "").endswith(gpu or "") and (told["gpu"] is None) == (gpu is None)
+    assert (told["gpu_given"], told["kernels_assumed"]) == (given, assumed)
+    assert told["kernels"].endswith(kernels)
+    assert told["capacity"] == capacity or capacity is None
+
+
 def test_a_file_elsewhere_and_values_in_the_call(
     folder: Path, capsys: Read, monkeypatch: Any
 ) -> None:

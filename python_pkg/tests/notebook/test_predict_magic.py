@@ -165,6 +165,45 @@ def test_what_is_wrong_is_one_line(program, words, said):
     assert len((program.err + program.out).strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        ("build()", "build"),
+        ("build ()", "build"),
+        ("run_for_real()", "run_for_real"),
+        ("run_for_real(3)", "lambda: run_for_real(3)"),
+        ("run_for_real(3) --largest-batch --gpu 24GiB", "run_for_real --largest-batch"),
+        ("holder.start()", "holder.start"),
+        ("[run_for_real][0](3)", "lambda: [run_for_real][0](3)"),
+        ("run_for_real() or build", "lambda: run_for_real() or build"),
+        ("partial(build_of_n, run_for_real())", "lambda: partial(build_of_n, run_for_real())"),
+    ],
+)
+def test_a_call_is_never_run_for_real(program, words, usage):
+    program.run(
+        "from functools import partial\nruns = []\n"
+        "def run_for_real(*_):\n    runs.append(1)\n    return build\n"
+        "class holder:\n    start = staticmethod(run_for_real)"
+    )
+    result = program.run(f"%memtrack predict {words}")
+    assert not result.success
+    assert program.err.strip().endswith(f"Pass the function: %memtrack predict {usage}")
+    assert "would run for real" in program.err
+    assert program.err.strip().count("\n") == 0
+    assert program.shell.user_ns["runs"] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["lambda: build_of_n(64)", "partial(build_of_n, 64)", "functools.partial(build_of_n, 64)"],
+)
+def test_a_function_with_its_values_is_predicted(program, words):
+    program.run("import functools\nfrom functools import partial")
+    found = program.run(f"%memtrack predict {words} --steps 2").result
+    same = program.run("%memtrack predict build --steps 2").result
+    assert found.peak_allocated == same.peak_allocated
+
+
 def test_an_exception_of_the_program_is_shown_with_its_own_line(program):
     program.run("def failing():\n    raise KeyError('mine')")
     result = program.run("%memtrack predict failing")
