@@ -198,6 +198,10 @@ FIXED = (
         "not_oom",
         False,
     ),
+    ("OSError: [Errno 24] Too many open files", "not_oom", False),
+    ("RuntimeError: parallel_for failed: out of memory", "third_party", True),
+    ("Vulkan Error, code=-2: VK_ERROR_OUT_OF_DEVICE_MEMORY", "third_party", True),
+    ("*** Error in `python3': free(): invalid pointer: 0x00007fe6609eab80 ***", "not_oom", False),
     ("RuntimeError: CUDA error: an illegal memory access was encountered", "not_oom", False),
     ("RuntimeError: CUDA error: device-side assert triggered", "not_oom", False),
     ("RuntimeError: CUDA error: unspecified launch failure", "not_oom", False),
@@ -264,6 +268,18 @@ IN_BYTES = (
         ),
         "shm_bus_error",
         False,
+    ),
+)
+
+
+IN_BYTES += (
+    (
+        (
+            "ggml_vulkan: Device memory allocation of size {0} failed.\nggml_vulkan:"
+            " vk::Device::allocateMemory: ErrorOutOfDeviceMemory"
+        ),
+        "third_party",
+        True,
     ),
 )
 

@@ -12,7 +12,7 @@ _DEVICES: Mapping[str, str] = {
     "cuda_oom": "GPU", "hip_oom": "GPU", "xpu_oom": "XPU", "npu_oom": "NPU", "gcu_oom": "GCU",
     "mlu_oom": "MLU", "supa_oom": "SUPA", "musa_oom": "GPU", "mtia_oom": "MTIA", "hpu_oom": "HPU",
     "ipu_oom": "IPU", "privateuseone_oom": "GPU", "mps_oom": "MPS", "cuda_malloc_async": "GPU",
-    "directml_oom": "GPU", "third_party": "GPU",
+    "directml_oom": "GPU", "third_party": "GPU", "tpu_oom": "TPU",
 }  # fmt: skip
 _LIBRARY: Mapping[str, str] = {
     "cublas": "cuBLAS", "cudnn": "cuDNN", "cufft": "cuFFT", "cusolver": "cuSOLVER",
@@ -21,7 +21,8 @@ _LIBRARY: Mapping[str, str] = {
 _DOES_NOT_SAY = frozenset(
     {
         "cublas.create_failed", "cublas_status_execution_failed", "cublas_status_internal_error",
-        "cudnn.execution", "cudnn.internal", "cudnn.not_initialized", "cusolver.internal",
+        "cudnn.execution", "cudnn.internal", "cudnn.not_initialized", "cusolver.create_failed",
+        "cusolver.internal",
     }
 )  # fmt: skip
 """Wordings and statuses that come of a full device and of other things alike."""
@@ -56,6 +57,7 @@ _WHAT: Mapping[str, Text] = {
     "hsa_resources": text(
         "ROCm's runtime could not get something it needs, which is seldom memory"
     ),
+    "open_files": text("too many files are open"),
     "disk_full": text("a file could not be written, mostly because the disk or a quota is full"),
     "corrupt_checkpoint": text("a file is damaged or cut short"),
     "crash": text("native code crashed"),

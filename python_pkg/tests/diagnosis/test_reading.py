@@ -117,6 +117,22 @@ def test_a_message_that_ends_after_gpu_is_read():
          {"requested": 4096, "free": 1024, "total": 8192}),
         ("host_malloc: failed to allocate 1900,00 MiB of pinned memory: invalid argument", "host_pinned",
          {"requested": 1900 * MIB}),
+        (("XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space"
+         " hbm. Used 24.00G of 15.50G hbm. Exceeded hbm capacity by 8.50G."), "tpu_oom",
+         {"requested": 24 * GIB, "total": 31 * GIB // 2}),
+        (("Attempting to reserve 3.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B"
+         " reserved"), "tpu_oom", {"requested": 7 * GIB // 2, "free": 2 * GIB}),
+        ("Ran out of memory in memory space vmem. Used 32.00M of 16.00M vmem.", "triton",
+         {"required": 32 * MIB, "limit": 16 * MIB}),
+        (("RuntimeError: Not enough memory, use lower resolution (max approx. 640x640). Need: 1.5GB free, Have:0.5GB"
+         " free"), "cuda_oom", {"requested": 3 * GIB // 2, "free": GIB // 2}),
+        ("MemoryError: std::bad_alloc: out_of_memory: CUDA error at: rmm/cuda_memory_resource.hpp", "third_party",
+         {}),
+        ("tmp.h:32: error: ops.h: Cannot allocate memory", "host", {}),
+        ("Training task exit with status code 137", "host", {}),
+        ("Check failed: cusolverDnCreate(&handle) == CUSOLVER_STATUS_SUCCESS Failed to create cuSolverDN instance.",
+         "cusolver", {}),
+        ("what():  vk::Queue::submit: ErrorDeviceLost (vk::DeviceLostError)", "not_oom", {}),
         ("CUDA error 2 at ggml-cuda.cu:7: out of memory", "third_party", {}),
         ("CUDA failure 2: out of memory ; GPU=0 ; hostname=me ; expr=cudaMalloc(&p, n);", "third_party", {}),
         ("[E] [defaultAllocator.cpp::allocate::3] Error Code 1: Cuda Runtime (out of memory)", "third_party",
@@ -153,6 +169,11 @@ def test_other_wordings(text, kind, numbers):
 )
 def test_what_a_log_tells_of_memory_is_no_failure(text):
     assert read_text(text).first is None
+
+
+def test_memory_that_no_computer_lacks_is_not_the_computers():
+    told = "ImportError: libgomp.so.1: cannot allocate memory in static TLS block"
+    assert read_text(told).first is None
 
 
 def test_no_worker_was_killed_for_memory():

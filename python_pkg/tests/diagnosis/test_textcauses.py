@@ -470,3 +470,21 @@ def test_a_device_of_which_the_free_part_is_not_told():
     found = causes(text)
     assert {"other_process_or_framework", "platform_allocation_limit"} <= found.keys()
     assert max(found.values()) < SURE
+
+
+def test_a_nearly_empty_process_on_a_full_device_needs_no_request_to_be_seen():
+    text = (
+        "(GPU 0; 15.75 GiB total capacity; 79.00 MiB already allocated; {free} free; 86.00 MiB reserved in total"
+        " by PyTorch)"
+    )
+    assert first(text.format(free="3.60 MiB"))[0] == "other_process_or_framework"
+    assert "other_process_or_framework" not in causes(text.format(free="9.00 GiB"))
+
+
+def test_a_tpu_gets_no_advice_of_nvidia():
+    text = "Ran out of memory in memory space hbm. Used 24.00G of 15.50G hbm."
+    diagnosis = explain_text(text)
+    assert diagnosis.headline.render() == "Out of memory on TPU: 24.0 GiB asked for."
+    codes = [*(one.code for one in diagnosis.advice), *(one.code for one in diagnosis.checks)]
+    assert codes
+    assert not any(word in code for code in codes for word in ("torch.cuda", "nvidia-smi", "CUDA_"))

@@ -16,6 +16,13 @@ CHECKS_BY_WORDING: Mapping[str, Sequence[Check]] = MappingProxyType(
                 "disk_now", text("How full the disk and the quota are"), "df -h . /tmp; quota -s"
             ),
         ),
+        "not_oom.open_files": (
+            Check(
+                "files_now",
+                text("How many files may be open"),
+                "ulimit -n; ls /proc/<pid>/fd | wc -l",
+            ),
+        ),
         "not_oom.hsa_resources": (
             Check(
                 "rocm_log", text("What the driver says"), 'dmesg | grep -i "amdgpu\\|kfd" | tail'

@@ -20,6 +20,8 @@ MODULES: Mapping[str, str] = MappingProxyType(
     }
 )
 """By the kind of a failure, `torch.<module>` and the device's name; ROCm goes by that of CUDA."""
+NOT_OF_TORCH = frozenset({"tpu_oom"})
+"""Devices that have no module of their own in torch."""
 NVIDIA_ONLY = (
     "nvidia-smi",
     "NVIDIA_",
@@ -43,6 +45,8 @@ NOT_IN_METAL = (
 def runs_on(kind: str, code: str) -> bool:
     """Return whether code written for CUDA has a counterpart on the device of a failure."""
     module = MODULES.get(kind)
+    if kind in NOT_OF_TORCH:
+        return not any(word in code for word in (*NVIDIA_ONLY, *CUDA_ONLY, "torch.cuda", '"cuda"'))
     if module is None:
         return True
     lacking = (

@@ -53,6 +53,21 @@ OTHER_LIBRARIES: Sequence[Entry] = (
         ),
     ),
     Entry(
+        "more_open_files",
+        text("Share tensors between processes by name, or allow more open files"),
+        text("shared memory of a process that is killed stays"),
+        frozenset({"not_oom_hardware_driver_env"}),
+        wordings=frozenset({"open_files"}),
+        kinds=frozenset({"not_oom"}),
+        code=(
+            'torch.multiprocessing.set_sharing_strategy("file_system")\n'
+            "ulimit -n 65536                 # before Python starts"
+        ),
+        caveats=(
+            text("A list that keeps tensors of a DataLoader keeps their files open: copy them"),
+        ),
+    ),
+    Entry(
         "rocm_runtime",
         text("See who else uses ROCm, and whether this user may"),
         text("nothing"),

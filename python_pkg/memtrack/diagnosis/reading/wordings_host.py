@@ -30,7 +30,8 @@ HOST = (
     _host(
         "cpu_oom",
         "defaultcpuallocator:",
-        r"defaultcpuallocator:(?:can'?tallocatememory|notenoughmemory)?(?::?youtriedtoallocate\d+bytes\.?)?",
+        r"defaultcpuallocator:(?:can'?tallocatememory|notenoughmemory)?(?::?youtriedtoallocate\d+bytes\.?)?"
+        r"(?:errorcode12\(cannotallocatememory\))?",
         fields=_YOU_TRIED,
         reach=140,
     ),
@@ -93,7 +94,7 @@ HOST = (
     _host(
         "host.memory_error",
         "memoryerror",
-        r"(?<![a-z_.])memoryerror(?::(?![a-z]{2,12}outofmemory)|$)",
+        r"(?<![a-z_.])memoryerror(?::(?![a-z]{2,12}outofmemory|std::bad_alloc:out_of_memory)|$)",
     ),
     _host(
         "host_pinned.code",
@@ -190,7 +191,7 @@ KILLED = (
     _host(
         "host.oom_killed.137",
         "137",
-        r"(?:exit(?:ed)?(?:with)?(?:code|status)|non-zeroexitstatus)[=:]?137(?!\d)",
+        r"(?:exit(?:ed)?(?:with)?(?:status)?(?:code|status)|non-zeroexitstatus)[=:]?137(?!\d)",
     ),
     _host(
         "host.oom_killed.signal",
@@ -254,4 +255,10 @@ KILLED = (
 
 SHELL_KILLED = _host("host.oom_killed.shell", "killed")
 """A line of its own, which only the lines can show."""
-OUTSIDE = (*HOST, *SHARED, *KILLED)
+SYSTEM = (
+    # The words of the system for `ENOMEM`, whoever passes them on: after all that says more.
+    _host(
+        "host.enomem", "cannotallocatememory", r"(?<!,error12\()cannotallocatememory(?!instatictls)"
+    ),
+)
+OUTSIDE = (*HOST, *SHARED, *KILLED, *SYSTEM)

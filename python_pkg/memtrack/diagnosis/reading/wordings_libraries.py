@@ -6,9 +6,8 @@ in small letters without spaces.
 
 from __future__ import annotations
 
-from memtrack.diagnosis.reading.failure import Severity
-from memtrack.diagnosis.reading.sizes import GROUPED
-from memtrack.diagnosis.reading.wording import Field, Wording, count, size
+from memtrack.diagnosis.reading.wording import Wording, size
+from memtrack.diagnosis.reading.wordings_others import OTHERS
 
 LIBRARIES = (
     Wording(
@@ -100,6 +99,12 @@ LIBRARIES = (
         "(?P<status>cusolver_status_alloc_failed)",
     ),
     Wording(
+        "cusolver.create_failed",
+        "cusolver",
+        "failedtocreatecusolverdninstance",
+        r"(?:checkfailed:cusolverdncreate\(&?\w+\)==cusolver_status_success)?failedtocreatecusolverdninstance",
+    ),
+    Wording(
         "cusolver.internal",
         "cusolver",
         "cusolver_status_internal_error",
@@ -166,104 +171,4 @@ COLLECTIVES = (
     ),
 )
 
-OTHERS = (
-    Wording(
-        "bitsandbytes.oom",
-        "bitsandbytes",
-        "erroroutofmemoryatline",
-        r"erroroutofmemoryatline\d+infile\S{0,120}?\.(?:c|cu|cpp|cuh)(?![a-z])",
-    ),
-    Wording(
-        "third_party.cudamalloc",
-        "third_party",
-        "cudamallocfailed:outofmemory",
-        r"(?:allocating[\d.]+mibondevice\d+:)?cudamallocfailed:outofmemory",
-        fields=(size("requested", "allocating"),),
-        reach=60,
-    ),
-    Wording(
-        "third_party.xla",
-        "third_party",
-        "exhausted:outofmemory",
-        r"resource_?exhausted:outofmemory(?:whiletryingto)?allocat(?:e|ing)",
-        reach=120,
-        fields=(size("requested", "allocat(?:e|ing)"),),
-    ),
-    Wording(
-        "third_party.xla",
-        "third_party",
-        "failedtoallocaterequestfor",
-        r"(?:resource_?exhausted:)?failedtoallocaterequestfor",
-        reach=100,
-        fields=(size("requested", r"requestfor[\d.]+[kmgt]?i?b\("),),
-    ),
-    Wording(
-        "third_party.tensorflow",
-        "third_party",
-        "ranoutofmemorytryingtoallocate",
-        r"allocator\(\w+\)ranoutofmemorytryingtoallocate",
-        severity=Severity.WARNING,  # what could not be made without it is told below
-        reach=80,
-        fields=(size("requested", "tryingtoallocate"),),
-    ),
-    Wording(
-        "third_party.tensorrt",
-        "third_party",
-        "couldnotbeallocated",
-        r"requestedamountof(?:gpu)?memory\(\d+bytes\)couldnotbeallocated",
-        reach=80,
-        fields=(size("requested", r"memory\("),),
-    ),
-    Wording(
-        "third_party.tensorrt",
-        "third_party",
-        "(outofmemory)",
-        r"cudaruntime\(outofmemory\)|cudaerrorin[\w:.]{1,80}:2\(outofmemory\)",
-    ),
-    Wording(
-        "third_party.tensorflow",
-        "third_party",
-        "oomwhenallocatingtensorwithshape",
-        r"oomwhenallocatingtensorwithshape\[?[\d,]*\]?",
-    ),
-    Wording(
-        "third_party.cupy",
-        "third_party",
-        "outofmemoryallocating",
-        r"(?<!exhausted:)outofmemoryallocating(?=[\d,]+bytes)",
-        reach=120,
-        fields=(
-            Field("requested", "outofmemoryallocating" + GROUPED),
-            Field("allocated", "allocatedsofar:" + GROUPED),
-            Field("allowed", "limitsetto:" + GROUPED),
-        ),
-    ),
-    Wording(
-        "third_party.paddle",
-        "third_party",
-        "outofmemoryerrorongpu",
-        r"outofmemoryerrorongpu\d+\.?",
-        reach=260,
-        fields=(
-            size("requested", "cannotallocate"),
-            size("allocated", "", "memoryhasbeenallocated"),
-            size("free", "availablememoryisonly"),
-        ),
-    ),
-    Wording(
-        "third_party.onnx",
-        "third_party",
-        "failedtoallocatememoryforrequestedbuffer",
-        "failedtoallocatememoryforrequestedbufferofsize",
-        reach=80,
-        fields=(count("requested", "bufferofsize"),),
-    ),
-    Wording(
-        "third_party.rmm",
-        "third_party",
-        "bad_alloc:out_of_memory:cuda",
-        "bad_alloc:out_of_memory:cudaerror",
-    ),
-    Wording("third_party.rmm", "third_party", "maximumpoolsizeexceeded"),
-)
 LIBRARY = (*LIBRARIES, *COLLECTIVES, *OTHERS)

@@ -55,6 +55,8 @@ DRIVER = (
         r"unabletodeterminethedevicehandleforgpu\S{0,40}?:(?:gpuislost|unknownerror)",
     ),
     _not_memory("gpu_lost", "nodeviceswerefound"),
+    _not_memory("gpu_lost", "devicelosterror", r"vk::devicelosterror"),
+    _not_memory("gpu_lost", "vk_error_device_lost"),
     _not_memory("xpu_lost", "_error_device_lost", "(?:ur_result|ze_result|pi)_error_device_lost"),
     _not_memory("hsa_resources", "hsa_status_error_out_of_resources"),
     _not_memory("hpu_busy", "devicealreadyacquired"),
@@ -107,6 +109,8 @@ FILES = (
     _not_memory("corrupt_checkpoint", "invalidloadkey"),
     _not_memory("corrupt_checkpoint", "corruptedfile"),
     _not_memory("corrupt_checkpoint", "errorwhiledeserializingheader"),
+    _not_memory("open_files", "toomanyopenfiles", r"(?:\[errno24\])?toomanyopenfiles"),
+    _not_memory("open_files", "itemsofancdata", r"received0itemsofancdata"),
     _not_memory("disk_full", "nospaceleftondevice"),
     _not_memory("disk_full", "errno28]", r"\[errno28\]"),
     _not_memory("disk_full", "diskquotaexceeded"),
@@ -130,6 +134,10 @@ CRASHES = (
     ),
     _not_memory("crash", "fatalpythonerror", r"fatalpythonerror:(?P<status>[a-z]{5,30})"),
     _not_memory("crash", "doublefreeorcorruption"),
+    _not_memory(
+        "crash", "():invalid", r"(?:free|munmap_chunk|realloc)\(\):invalid(?:pointer|size|nextsize)"
+    ),
+    _not_memory("crash", "corrupteddouble-linkedlist"),
 )
 
 VIEWER = (

@@ -124,11 +124,11 @@ def _others(said: Figures, scores: Scores) -> None:
 
 def _unaccounted(said: Figures, scores: Scores) -> None:
     """Weigh what is neither free nor PyTorch's and of which nobody is told to hold it."""
-    if said.outside is None or not said.total or said.requested is None:
+    if said.outside is None or not said.total or said.free is None:
         return
-    if said.outside < max(said.requested, said.total // 10) or said.free is None:
+    if said.outside < max(said.requested or 0, said.total // 10):
         return
-    if said.is_refused_though_free:
+    if said.is_refused_though_free or (said.requested is None and said.free > said.total // 50):
         return
     share = said.outside / said.total
     line = text(

@@ -25,6 +25,10 @@ _DRIVER = text("A driver call of the allocator with expandable segments failed."
 _SERVING = text(
     "The serving engine reserves a share of the device at the start, and it does not fit."
 )
+_RESOLUTION = text(
+    "The program looked at what is free before its attention and gave up: that grows with the square of the"
+    " image's size."
+)
 _THIRD = text("The message comes from another library, which allocates outside PyTorch.")
 
 LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
@@ -221,6 +225,10 @@ LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
         Candidate("unknown", 0.35),
         Candidate("not_oom_hardware_driver_env", 0.3),
+    ),
+    "cuda_oom.resolution": (
+        Candidate("capacity", 0.45, _RESOLUTION),
+        Candidate("logits_or_attention_quadratic", 0.4, _RESOLUTION),
     ),
     "third_party": (
         Candidate("capacity", 0.45, _THIRD),

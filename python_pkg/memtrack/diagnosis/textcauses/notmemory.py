@@ -160,6 +160,16 @@ NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
         Candidate("zombie_or_leftover_process", 0.35),
     ),
+    "open_files": (
+        Candidate(
+            ENVIRONMENT,
+            0.8,
+            text(
+                "Each tensor that goes from one process to another holds a file open: the limit of open files"
+                " is reached."
+            ),
+        ),
+    ),
     "disk_full": (Candidate(ENVIRONMENT, 0.8, _DISK),),
     "corrupt_checkpoint": (Candidate(ENVIRONMENT, 0.7, _FILE),),
     "crash": (
