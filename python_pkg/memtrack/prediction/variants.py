@@ -46,6 +46,7 @@ VARIANTS: Mapping[str, Callable[[RecordingData], Sequence[Change]]] = MappingPro
         "adafactor": _fixed(changes.optimizer_class(torch.optim.Adafactor)),
         "sgd_momentum": _fixed(changes.optimizer_class(torch.optim.SGD, lr=0.1, momentum=0.9)),
         "bf16_weights": _fixed(changes.weights(torch.bfloat16)),
+        "load_in_bf16": _fixed(changes.weights(torch.bfloat16)),
     }
 )
 """Remedies that can be applied from outside, by id, in the order of harm; changes are made in it."""

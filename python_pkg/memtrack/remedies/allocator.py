@@ -36,9 +36,19 @@ def refuse_buckets(scene: Scene) -> Text | None:
     """Tell why it does not apply: the batches were all of one size."""
     if not scene.ground.is_cached:
         return text("This device has no caching allocator")
-    if input_sizes(scene) <= _FEW_SIZES:
+    if input_sizes(scene) <= _FEW_SIZES or _has_one_shape(scene):
         return text("All batches that were seen are of one size")
     return None
+
+
+def _has_one_shape(scene: Scene) -> bool:
+    """Tell whether the outermost layers, and those in them, always gave one shape each, as in a GAN's two loops."""
+    layers, calls = scene.ground.data.layers, scene.ground.data.calls
+    parent = layers["parent"]
+    outer = np.append((parent < 0) | (np.append(parent, -1)[parent] < 0), False)[calls["layer"]]
+    called = calls["layer"][outer]
+    shapes = called.astype(np.int64) * (1 << 32) + calls["output_shape"][outer]
+    return bool(len(called)) and len(np.unique(shapes)) == len(np.unique(called))
 
 
 def input_sizes(scene: Scene) -> int:

@@ -10,15 +10,16 @@ from memtrack.recording.tables import Array
 from memtrack.remedies.base import LASTING, OLDER
 from memtrack.remedies.recipe import Bound, Change, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_PHASES, entry, measured
+from memtrack.remedies.words import NOT_TRAINED, entry, measured, without_training
 
 _LEAST_SHARE = 0.02
 
 
 def refuse_accumulation(scene: Scene) -> Text | None:
     """Tell why it does not apply: nothing at the peak grows with the batch."""
-    if not scene.ground.has_phases:
-        return NO_PHASES
+    refused = without_training(scene.ground)
+    if refused is not None:
+        return refused
     growing = int(scene["bytes"][scene.at_peak & scene.grows_with_batch].sum())
     if growing < _LEAST_SHARE * scene.peak:
         return text("Next to nothing at the peak depends on the size of the batch")
@@ -44,6 +45,22 @@ def smaller_batch(scene: Scene, share: float, bound: Bound = Bound.LIKELY) -> Sc
     if bound is Bound.MOST:
         growing &= ~scene.of_category(Category.INPUT)
     return scene.resized(growing, share)
+
+
+def refuse_parts(scene: Scene) -> Text | None:
+    """Tell why it does not apply: batches of a training step are taken in parts by accumulation."""
+    refused = without_training(scene.ground)
+    if refused is NOT_TRAINED:
+        return None
+    return refused or text("The model is trained here: accumulate gradients instead")
+
+
+def in_parts(scene: Scene, bound: Bound) -> Scene:
+    """Take the batch in two parts; the batch itself and what the model gives stay whole."""
+    whole = scene.of_category(Category.INPUT, Category.OUTPUT) | _is_constant(scene)
+    if bound is Bound.LEAST:
+        whole = scene.of_category(Category.INPUT) | _is_constant(scene)
+    return scene.resized(scene.grows_with_batch & ~whole, 0.5)
 
 
 def _is_constant(scene: Scene) -> Array:
@@ -99,3 +116,4 @@ ACCUMULATE_4 = Recipe(
     group="batch",
     measured=measured("accumulate_gradients"),
 )
+IN_PARTS = Recipe(entry("batch_in_parts"), Cost.LOW, 52, refuse_parts, in_parts, group="batch")

@@ -11,6 +11,7 @@ from memtrack.remedies import (
     references,
     shapes,
     sharding,
+    trained,
 )
 from memtrack.remedies.recipe import Recipe
 
@@ -24,9 +25,11 @@ SINGLE_DEVICE = (
     allocator.EXPANDABLE,
     allocator.BUCKETS,
     precision.BF16_AUTOCAST,
+    precision.LOAD_IN_BF16,
     precision.FP16_AUTOCAST,
     shapes.CHUNKED_LOGITS,
     batches.ACCUMULATE,
+    batches.IN_PARTS,
     batches.ACCUMULATE_4,
     recompute.CHECKPOINT_FEW,
     recompute.CHECKPOINT,
@@ -35,8 +38,8 @@ SINGLE_DEVICE = (
     optimizers.ADAFACTOR,
     optimizers.SGD,
     precision.BF16_WEIGHTS,
-    optimizers.ADAPTERS,
-    optimizers.FREEZE,
+    trained.ADAPTERS,
+    trained.FREEZE,
 )
 
 

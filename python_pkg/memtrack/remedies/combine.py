@@ -16,7 +16,7 @@ from memtrack.remedies.rerun import reserved_peak
 from memtrack.remedies.scene import Scene
 from memtrack.remedies.weigh import LEAST_GAIN, Rerun
 
-MOST_SHOWN = 5
+MOST_SHOWN = 7
 MOST_TRIED = 3
 """Sets that fit by simulation and are run again until one is proven to fit."""
 
@@ -68,16 +68,21 @@ class Combiner:
         """Return the same by running the program again with them, where that can be done."""
         recipes = _in_order(recipes)
         ids = tuple(one.id for one in recipes)
-        if self._rerun is None or not ids:
-            return self.of(recipes)
         if ids not in self._proven:
-            again = self._rerun(ids)
-            self._proven[ids] = (
-                self.of(recipes)
-                if again is None
-                else self._combined(recipes, again.peak, again.reserved)
-            )
+            self._proven[ids] = self._run_again(recipes) or self.of(recipes)
         return self._proven[ids]
+
+    def _run_again(self, recipes: Sequence[Recipe]) -> Combination | None:
+        """Return the same from a run again; where segments grow, what these hold besides is as simulated."""
+        of_program = [one.id for one in recipes if not one.reserves]
+        again = self._rerun(of_program) if self._rerun is not None and of_program else None
+        if again is None:
+            return None
+        reserved = again.reserved
+        if reserved is not None and len(of_program) < len(recipes):
+            simulated = self.of(recipes)
+            reserved = again.peak + max((simulated.reserved or 0) - simulated.peak, 0)
+        return self._combined(recipes, again.peak, reserved)
 
     def _combined(self, recipes: Sequence[Recipe], peak: int, reserved: int | None) -> Combination:
         needed = Base(peak, reserved, self._base.context).needed
@@ -105,7 +110,7 @@ def combinations(
     """
     ladder = _ladder(combiner, _in_order([one for one in recipes if one.combines]))
     found = [] if budget is None else [_mildest(combiner, ladder)]
-    for rung in ladder:
+    for rung in _shown(ladder):
         if len(found) >= MOST_SHOWN:
             break
         made = combiner.proven(rung)
@@ -130,6 +135,17 @@ def _ladder(combiner: Combiner, recipes: Sequence[Recipe]) -> list[list[Recipe]]
             taken, peak = tried, reached
             rungs.append(taken)
     return rungs
+
+
+def _shown(ladder: Sequence[list[Recipe]]) -> list[list[Recipe]]:
+    """Return the rungs whose newest remedy does not give way to a harsher of its group in the next one."""
+    newest = [max(rung, key=lambda one: one.harm) for rung in ladder]
+    followers = [*newest, None][1:]
+    return [
+        rung
+        for rung, last, after in zip(ladder, newest, followers, strict=True)
+        if after is None or not last.group or after.group != last.group
+    ]
 
 
 def _holds_less(combiner: Combiner, taken: Sequence[Recipe], tried: Sequence[Recipe]) -> bool:

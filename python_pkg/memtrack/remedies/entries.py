@@ -45,6 +45,32 @@ MORE: Sequence[Entry] = (
         ),
     ),
     Entry(
+        "load_in_bf16",
+        text("The weights in bfloat16"),
+        text("fewer digits in the weights; faster"),
+        _NONE,
+        code=(
+            "model = model.to(torch.bfloat16)\n"
+            "output = model(batch)      # numbers of the batch in bfloat16 too: batch.to(torch.bfloat16)"
+        ),
+        caveats=(
+            text("Compare some outputs with those of float32 weights"),
+            text("With transformers: from_pretrained(name, dtype=torch.bfloat16)"),
+            text("Fast from Ampere on (A100, RTX 30); before that use float16"),
+        ),
+    ),
+    Entry(
+        "batch_in_parts",
+        text("Half the batch at a time, the outputs joined"),
+        text("slower, with more and smaller forwards"),
+        _NONE,
+        code="output = torch.cat([model(part) for part in batch.chunk(2)])",
+        caveats=(
+            text("The outputs of all parts stay: move them to the CPU where they are large"),
+            text("Call model.eval() first: BatchNorm would see the small batches"),
+        ),
+    ),
+    Entry(
         "accumulate_gradients",
         text("Half the batch at once, gradients accumulated over two"),
         text("slower, with more and smaller steps"),

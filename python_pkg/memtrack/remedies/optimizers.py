@@ -1,4 +1,4 @@
-"""Optimizers with less state or fewer temporaries, and training fewer parameters."""
+"""Optimizers with less state or fewer temporaries."""
 
 from __future__ import annotations
 
@@ -7,24 +7,21 @@ import numpy as np
 from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
-from memtrack.remedies.base import OLDER, before_cut
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_PHASES, NO_STATE, entry, measured
+from memtrack.remedies.words import NO_STATE, entry, measured, without_training
 
-_LARGE = 1 << 20
-_EIGHT_BIT_LEAST = 4096
+SMALL = 4096
 """Elements: smaller tensors stay in 32 bits (bitsandbytes, `min_8bit_size`)."""
 _EIGHT_BIT_BLOCK = 256
 """Elements that share a scale of 4 bytes (bitsandbytes 0.44 and later, `blocksize`)."""
 _SECOND = ("exp_avg_sq", "max_exp_avg_sq")
-_OF_KERNELS = {Bound.LEAST: 2 / 3, Bound.LIKELY: 4 / 3, Bound.MOST: 2.0}
-"""What Adafactor keeps for convolutions, of their elements: of 3 × 3 two thirds, of 1 × 1 twice as many."""
-RANK = 16
-"""Of the adapters that are simulated."""
+_SIDES = (3, 7, 5)
+"""Of kernels of convolutions, the usual first; of a k by k one Adafactor keeps 2/k of the elements, a row and a column."""
 
 
-def _in_optimizer(scene: Scene) -> Array:
+def in_optimizer(scene: Scene) -> Array:
+    """Return which blocks are temporaries of `optimizer.step()`."""
     return np.asarray(
         scene.of_category(Category.TEMPORARY) & (scene.born_in == PhaseKind.OPTIMIZER)
     )
@@ -36,16 +33,17 @@ def _largest_parameter(scene: Scene) -> int:
 
 def refuse_fused(scene: Scene) -> Text | None:
     """Tell why it does not apply: no temporaries of the optimizer were seen."""
-    if not scene.ground.has_phases:
-        return NO_PHASES
-    size = int(scene["bytes"][_in_optimizer(scene)].max(initial=0))
+    refused = without_training(scene.ground)
+    if refused is not None:
+        return refused
+    size = int(scene["bytes"][in_optimizer(scene)].max(initial=0))
     return None if size else text("The optimizer makes no temporaries")
 
 
 def fused(scene: Scene, bound: Bound) -> Scene:
     """Run the optimizer as one kernel: no temporaries."""
     del bound
-    return scene.only(~_in_optimizer(scene))
+    return scene.only(~in_optimizer(scene))
 
 
 def looped(scene: Scene, bound: Bound) -> Scene:
@@ -55,7 +53,7 @@ def looped(scene: Scene, bound: Bound) -> Scene:
     starts = ground.phase_start[ground.phase_kind == PhaseKind.OPTIMIZER]
     ends = ground.phase_end[ground.phase_kind == PhaseKind.OPTIMIZER]
     largest = _largest_parameter(scene)
-    now = _in_optimizer(scene)
+    now = in_optimizer(scene)
     if int(scene["bytes"][now].max(initial=0)) <= largest and not _is_foreach(scene, now):
         return scene
     bare = scene.only(~now)
@@ -91,10 +89,21 @@ def refuse_less_than_adam(scene: Scene) -> Text | None:
 
 
 def _per_parameter(scene: Scene) -> float:
-    """Return the optimizer's state as a multiple of the parameters' bytes."""
+    """Return the optimizer's state as a multiple of what is trained: the bytes of gradients, or of parameters."""
     alive = scene.at_peak
     state = int(scene["bytes"][scene.of_category(Category.OPTIMIZER_STATE) & alive].sum())
-    return state / max(int(scene["bytes"][scene.of_category(Category.PARAMETER)].sum()), 1)
+    return state / max(trained_bytes(scene), 1)
+
+
+def trained_bytes(scene: Scene) -> int:
+    """Return the bytes of the parameters that are trained, by their gradients; of all where none were seen."""
+    gradients = scene.only(scene.of_category(Category.GRADIENT))
+    return gradients.peak if len(gradients) else parameter_bytes(scene)
+
+
+def parameter_bytes(scene: Scene) -> int:
+    """Return the bytes of all parameters."""
+    return int(scene["bytes"][scene.of_category(Category.PARAMETER)].sum())
 
 
 def _second_moments(scene: Scene) -> Array:
@@ -122,7 +131,7 @@ def _named(scene: Scene, beginnings: tuple[str, ...]) -> Array:
 def sgd(scene: Scene, bound: Bound) -> Scene:
     """Keep one state a parameter, and no temporaries."""
     del bound
-    return scene.only(~(_second_moments(scene) | _in_optimizer(scene)))
+    return scene.only(~(_second_moments(scene) | in_optimizer(scene)))
 
 
 def adafactor(scene: Scene, bound: Bound) -> Scene:
@@ -135,14 +144,28 @@ def adafactor(scene: Scene, bound: Bound) -> Scene:
     second = _second_moments(scene)
     elements = scene["requested"] // 4
     sides = np.minimum(2 * np.sqrt(np.maximum(elements, 1)), elements)
-    share = np.where(elements <= _EIGHT_BIT_LEAST, 1.0, sides / np.maximum(elements, 1))
+    share = np.where(elements <= SMALL, 1.0, sides / np.maximum(elements, 1))
     kernels = np.array([*(name.startswith("Conv") for name in scene.ground.layer_type), False])
-    is_kernel = kernels[scene["layer"]] & (elements > _EIGHT_BIT_LEAST)
-    share = np.where(is_kernel & ~_is_matrix_like(scene), _OF_KERNELS[bound], share)
+    is_kernel = kernels[scene["layer"]] & (elements > SMALL)
+    share = np.where(is_kernel & ~_is_matrix_like(scene), _of_kernels(elements, bound), share)
     leaner = scene.resized(second, share)
-    gone = (states & ~second) | _in_optimizer(scene)
+    gone = (states & ~second) | in_optimizer(scene)
     alive = (leaner["requested"] > 0) & ~gone if len(leaner) == len(scene) else ~gone
     return _one_update(leaner.only(alive))
+
+
+def _of_kernels(elements: Array, bound: Bound) -> Array:
+    """Return what is kept for convolutions, of their elements.
+
+    Channels are seldom multiples of 9, 49 and 25: such a number of elements is that of a 3 by 3 kernel, or
+    of a larger one, and any other that of a 1 by 1 kernel. The bounds are all 3 by 3, and all 1 by 1.
+    """
+    if bound is not Bound.LIKELY:
+        return np.full(len(elements), 2 / _SIDES[0] if bound is Bound.LEAST else 2.0)
+    share = np.full(len(elements), 2.0)
+    for side in reversed(_SIDES):
+        share[elements % side**2 == 0] = 2 / side
+    return share
 
 
 def _is_matrix_like(scene: Scene) -> Array:
@@ -164,72 +187,9 @@ def eight_bit(scene: Scene, bound: Bound) -> Scene:
     """Keep a byte a number and a scale for each 256 of them; small states stay as they are."""
     del bound
     elements = scene["requested"] // 4
-    chosen = scene.of_category(Category.OPTIMIZER_STATE) & (elements >= _EIGHT_BIT_LEAST)
+    chosen = scene.of_category(Category.OPTIMIZER_STATE) & (elements >= SMALL)
     leaner = scene.resized(chosen, 0.25 * (1 + 4 / _EIGHT_BIT_BLOCK))
-    return leaner.only(~_in_optimizer(leaner))
-
-
-def refuse_freezing(scene: Scene) -> Text | None:
-    """Tell why training less would not help: nothing is trained."""
-    if scene.of_category(Category.GRADIENT, Category.OPTIMIZER_STATE).any():
-        return None
-    return text("Neither gradients nor optimizer state were seen")
-
-
-def adapters(scene: Scene, bound: Bound) -> Scene:
-    """Train adapters of rank 16 beside frozen matrices: gradients and states of these alone.
-
-    The two factors of a matrix of n elements are taken for those of a square one; in MOST of one four
-    times as wide as high.
-    """
-    trained = scene.of_category(Category.GRADIENT, Category.OPTIMIZER_STATE)
-    elements = np.maximum(scene["requested"] // 4, 1)
-    width = 2 * RANK * np.sqrt(elements) * (1.25 if bound is Bound.MOST else 1)
-    matrices = trained & (elements >= _EIGHT_BIT_LEAST) & (scene["layer"] >= 0)
-    share = np.where(matrices, np.minimum(width / elements, 1), 1)
-    kept = ~(trained & ~matrices) & ~scene.is_weight_shaped & ~_in_optimizer(scene)
-    leaner = scene.resized(matrices, share).only(kept)
-    weights = leaner.of_category(Category.PARAMETER) & (
-        leaner["requested"] // 4 >= _EIGHT_BIT_LEAST
-    )
-    size = leaner["requested"][weights]
-    factors = 4 * np.minimum(2 * RANK * np.sqrt(size // 4), size // 4)
-    return leaner.adding(
-        start=np.full(len(size), OLDER),
-        end=leaner["end"][weights],
-        requested=factors,
-        category=int(Category.PARAMETER),
-        layer=leaner["layer"][weights],
-    )
-
-
-def refuse_frozen_layers(scene: Scene) -> Text | None:
-    """Tell why freezing the lower layers would not help."""
-    if len(scene.ground.blocks) < 4:
-        return text("No row of four layers or more repeats: choose by hand what to freeze")
-    return refuse_freezing(scene)
-
-
-def frozen(scene: Scene, bound: Bound) -> Scene:
-    """Train the last two repeated layers and what follows them: below, nothing is kept for backward."""
-    del bound
-    ground = scene.ground
-    first_trained = ground.blocks[-2]
-    below = (scene["layer"] >= 0) & (scene["layer"] < first_trained)
-    inside = below & ((ground.block_of[scene["layer"]] >= 0) | _leads_in(scene, first_trained))
-    trained = scene.of_category(Category.GRADIENT, Category.OPTIMIZER_STATE)
-    backward = scene.born_in == PhaseKind.BACKWARD
-    kept = ~(inside & (trained | (backward & ~trained)))
-    ends = np.append(ground.data.calls["end"], 0)
-    stays = inside & scene.is_saved & (scene.born_in == PhaseKind.FORWARD)
-    gone = before_cut(ends[scene["call"]])
-    return scene.only(kept).ending(stays[kept], gone[kept])
-
-
-def _leads_in(scene: Scene, first_trained: int) -> Array:
-    """Return which blocks belong to a layer without others inside that stands before the repeated ones."""
-    leaf = np.append(scene.ground.is_leaf, False)[scene["layer"]]
-    return leaf & (scene["layer"] < first_trained)
+    return leaner.only(~in_optimizer(leaner))
 
 
 FUSED = Recipe(
@@ -270,22 +230,4 @@ SGD = Recipe(
     sgd,
     group="optimizer",
     measured=measured("sgd_momentum"),
-)
-ADAPTERS = Recipe(
-    entry("train_adapters"),
-    Cost.NONE,
-    120,
-    refuse_freezing,
-    adapters,
-    group="trained",
-    combines=False,
-)
-FREEZE = Recipe(
-    entry("freeze_parameters"),
-    Cost.NONE,
-    125,
-    refuse_frozen_layers,
-    frozen,
-    group="trained",
-    combines=False,
 )

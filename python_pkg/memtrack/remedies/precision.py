@@ -26,14 +26,17 @@ from memtrack.remedies.upcasts import (
     with_loss_of_16_bits,
     written_norms,
 )
-from memtrack.remedies.words import NO_LAYERS, NO_PHASES, entry, measured
+from memtrack.remedies.words import NO_LAYERS, NOT_TRAINED, entry, measured, without_training
 
 
 def refuse_autocast(scene: Scene) -> Text | None:
     """Tell why it does not apply: layers are not known, or the run is of 16 bits already."""
     ground = scene.ground
-    if not ground.has_phases:
-        return NO_PHASES
+    refused = without_training(ground)
+    if refused is NOT_TRAINED:
+        return text("Nothing is trained here: weights of 16 bits save more than copies of them")
+    if refused is not None:
+        return refused
     if not len(ground.calls):
         return NO_LAYERS
     if scene.of_category(Category.CAST_WEIGHT).any():
@@ -222,7 +225,22 @@ FP16_AUTOCAST = Recipe(
 
 
 def refuse_weights(scene: Scene) -> Text | None:
-    """Tell why it does not apply."""
+    """Tell why it does not apply to training."""
+    refused = without_training(scene.ground)
+    return refused if refused is NOT_TRAINED else _refuse_cast(scene)
+
+
+def refuse_loading(scene: Scene) -> Text | None:
+    """Tell why it does not apply to inference."""
+    refused = without_training(scene.ground)
+    if refused is NOT_TRAINED:
+        return _refuse_cast(scene)
+    return refused or text(
+        "The model is trained here: gradients and optimizer state would be in bfloat16 as well"
+    )
+
+
+def _refuse_cast(scene: Scene) -> Text | None:
     if not len(scene.ground.data.layers):
         return NO_LAYERS
     if not is_float32(scene.ground):
@@ -289,4 +307,12 @@ BF16_WEIGHTS = Recipe(
     weights_16bit,
     group="precision",
     measured=measured("bf16_weights"),
+)
+LOAD_IN_BF16 = Recipe(
+    entry("load_in_bf16"),
+    Cost.NONE,
+    42,
+    refuse_loading,
+    weights_16bit,
+    group="precision",
 )

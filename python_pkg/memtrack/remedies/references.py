@@ -10,7 +10,7 @@ from memtrack.recording.tables import Array
 from memtrack.remedies.base import LASTING, OLDER, before_cut
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_PHASES, entry
+from memtrack.remedies.words import NO_PHASES, entry, without_training
 from memtrack.units import format_bytes
 
 NO_EARLIER: Text = text("Gradients are let go before the next forward already")
@@ -32,8 +32,9 @@ def _kept_gradients(scene: Scene) -> Array:
 
 def refuse_set_to_none(scene: Scene) -> Text | None:
     """Tell why it does not apply: no steps are known, or no gradient outlives its step."""
-    if not scene.ground.has_phases:
-        return NO_PHASES
+    refused = without_training(scene.ground)
+    if refused is not None:
+        return refused
     return None if _kept_gradients(scene).any() else NO_EARLIER
 
 
@@ -96,8 +97,9 @@ def _overdue(scene: Scene) -> tuple[Array, Array]:
 
 def refuse_delete(scene: Scene) -> Text | None:
     """Tell why nothing is to be let go."""
-    if not scene.ground.has_phases:
-        return NO_PHASES
+    refused = without_training(scene.ground)
+    if refused is not None:
+        return refused
     if _overdue(scene)[0].any():
         return None
     return text("No output, loss or activation is kept longer than backward needs it")
@@ -165,7 +167,17 @@ def _evaluations(scene: Scene) -> Array:
     alone = (following < LASTING) & (backward > following)
     if not ground.has_phases:
         alone = np.ones(len(scene), dtype=bool)
-    return np.asarray(alone & scene.is_saved & (scene.born_in == PhaseKind.FORWARD))
+    kept = scene.is_saved & (scene.born_in == PhaseKind.FORWARD)
+    return np.asarray(alone & kept & ~_of_a_later_backward(scene))
+
+
+def _of_a_later_backward(scene: Scene) -> Array:
+    """Return which blocks a backward was seen to read, be there other forwards before it, as of a generator."""
+    data = scene.ground.data
+    seen = data.calls["backward_start"][data.saved["call"]] >= 0
+    found = np.zeros(len(data.allocations) + 1, dtype=bool)
+    found[data.saved["allocation"][seen]] = True
+    return np.asarray(found[scene["row"]])
 
 
 def without_graph(scene: Scene, bound: Bound) -> Scene:

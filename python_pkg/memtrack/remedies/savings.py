@@ -13,12 +13,12 @@ from memtrack.remedies.weigh import Weighing
 
 SAME = MappingProxyType(
     {
-        "accumulate_gradients": "accumulate_gradients_4",  # what the code of that advice does
-        "leaner_optimizer": "adafactor",
-        "load_in_bf16": "bf16_weights",
+        "accumulate_gradients": ("accumulate_gradients_4",),  # what the code of that advice does
+        "leaner_optimizer": ("adafactor",),
+        "load_in_bf16": ("load_in_bf16", "bf16_weights"),  # one of inference, one of training
     }
 )
-"""Ids of diagnoses whose figure is that of a remedy with another id."""
+"""Ids of diagnoses whose figure is that of remedies with other ids, of the one that applies."""
 
 
 def savings(data: RecordingData, ids: Collection[str]) -> dict[str, int]:
@@ -27,7 +27,7 @@ def savings(data: RecordingData, ids: Collection[str]) -> dict[str, int]:
     Only what saves something is told, and where sizes had to be assumed the least it would save.
     Sharding is left out: its figure is of so many GPUs.
     """
-    wanted = {SAME.get(name, name): name for name in ids}
+    wanted = {one: name for name in ids for one in SAME.get(name, (name,))}
     chosen = [one for one in SINGLE_DEVICE if one.id in wanted]
     if not chosen:
         return {}

@@ -13,7 +13,7 @@ from memtrack.recording.tables import Array
 from memtrack.remedies.base import Ground, after_cut
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_LAYERS, NO_PHASES, entry
+from memtrack.remedies.words import NO_LAYERS, entry, without_training
 
 _MOST_HEADS = 256
 _LEAST_VOCABULARY = 4096
@@ -84,8 +84,9 @@ def _of_call(scene: Scene, call: int) -> Array:
 
 def refuse_fused_attention(scene: Scene) -> Text | None:
     """Tell why it does not apply: no matrix of length × length is kept."""
-    if not scene.ground.has_phases:
-        return NO_PHASES
+    refused = without_training(scene.ground)
+    if refused is not None:
+        return refused
     if not len(scene.ground.calls):
         return NO_LAYERS
     if quadratic(scene).any():
@@ -142,8 +143,9 @@ def _as_large(scene: Scene, positions: int, width: int) -> Array:
 
 def refuse_chunks(scene: Scene) -> Text | None:
     """Tell why it does not apply: no logits, or too few."""
-    if not scene.ground.has_phases:
-        return NO_PHASES
+    refused = without_training(scene.ground)
+    if refused is not None:
+        return refused
     if not len(scene.ground.calls):
         return NO_LAYERS
     mine, positions = logits_like(scene)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from memtrack.i18n import Text, text
 from memtrack.recording import Category
 from memtrack.remedies.base import LASTING, OLDER, after_cut
-from memtrack.remedies.optimizers import refuse_freezing
 from memtrack.remedies.recipe import Bound, Change, Cost, Recipe
 from memtrack.remedies.scene import Scene
+from memtrack.remedies.trained import refuse_freezing
 from memtrack.remedies.words import entry
 
 _OF_DDP = ("DistributedDataParallel",)

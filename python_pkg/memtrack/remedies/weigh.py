@@ -11,7 +11,7 @@ from memtrack.remedies.recipe import Bound, Change, Recipe
 from memtrack.remedies.remedy import Base, Remedy
 from memtrack.remedies.rerun import reserved_peak
 from memtrack.remedies.scene import Scene
-from memtrack.units import format_bytes
+from memtrack.units import format_bytes, format_percent
 from memtrack.words import STEP_PHASES
 
 LEAST_GAIN = 0.002
@@ -97,8 +97,8 @@ class Weighing:
                 bytes=format_bytes(saved or 0),
             )
         held = text(
-            "{percent} % of the peak, which lies in {phase}",
-            percent=round(100 * saving / max(self.base.peak, 1)),
+            "{share} of the peak, which lies in {phase}",
+            share=format_percent(saving, self.base.peak),
             phase=self._phase(),
         )
         if recipe.measured is None:
@@ -108,6 +108,12 @@ class Weighing:
     def _no_gain(self, saving: int) -> Text:
         if saving < -LEAST_GAIN * self.base.peak:
             return text("It would need {bytes} more", bytes=format_bytes(-saving))
+        if saving > 0:
+            return text(
+                "It would save {bytes} only; the peak lies in {phase}",
+                bytes=format_bytes(saving),
+                phase=self._phase(),
+            )
         return text("It saves nothing here: the peak lies in {phase}", phase=self._phase())
 
     def _phase(self) -> Text:

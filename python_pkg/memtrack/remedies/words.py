@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from memtrack.diagnosis.advice.catalogue import CATALOGUE
 from memtrack.diagnosis.advice.entry import Entry
 from memtrack.i18n import Text, text
 from memtrack.remedies.entries import MORE
 
+if TYPE_CHECKING:
+    from memtrack.remedies.base import Ground
+
 NO_PHASES: Text = text(
     "Which phase each byte belongs to is not known here: record a training step with %memtrack MODEL"
 )
+NOT_TRAINED: Text = text("Nothing is trained here: no backward was seen")
 NO_LAYERS: Text = text(
     "Which layer each byte belongs to is not known here: record with %memtrack MODEL"
 )
 NO_STATE: Text = text("No optimizer state was seen")
+
+
+def without_training(ground: Ground) -> Text | None:
+    """Tell why a remedy of training does not apply: no phases are known, or forwards alone; None where it may."""
+    if ground.has_phases:
+        return None
+    return NOT_TRAINED if ground.has_forwards else NO_PHASES
 
 
 @cache

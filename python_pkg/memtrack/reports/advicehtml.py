@@ -44,7 +44,7 @@ def _paragraph(sentence: Text, language: str, weight: str = "normal") -> str:
 def _table(advised: Advised, language: str) -> list[str]:
     rows = [_row(remedy, advised.base.peak, language) for remedy in words.helping(advised)]
     if not rows:
-        return []
+        return [_paragraph(words.NOTHING, language)] if advised.budget is None else []
     heads = "".join(
         f'<th scope="col" style="{_NAME if head is words.HELPS else _CELL}">'
         f"{_sentence(head, language)}</th>"
@@ -85,8 +85,7 @@ def _sets(advised: Advised, language: str) -> list[str]:
             peak=format_bytes(one.peak),
             set=words.joined_titles(one),
         )
-        for one in advised.combinations
-        if one.ids
+        for one in words.mild_to_harsh(advised)
     ]
     return [_paragraph(words.SETS, language), _list(lines, language)] if lines else []
 

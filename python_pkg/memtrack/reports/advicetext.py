@@ -44,7 +44,7 @@ def _table(advised: Advised, language: str, width: int) -> list[str]:
         for remedy in words.helping(advised)
     ]
     if not rows:
-        return []
+        return wrapped(words.NOTHING.render(language), width) if advised.budget is None else []
     heads = (words.HELPS, words.PEAK_AFTER, words.SAVES, words.TIME)
     table = [tuple(head.render(language) for head in heads), *rows]
     figures = [max(display_width(row[column]) for row in table) for column in (1, 2, 3)]
@@ -62,7 +62,7 @@ def _table(advised: Advised, language: str, width: int) -> list[str]:
 
 
 def _sets(advised: Advised, language: str, width: int) -> list[str]:
-    shown = [one for one in advised.combinations if one.ids]
+    shown = words.mild_to_harsh(advised)
     if not shown:
         return []
     lines = ["", words.SETS.render(language)]

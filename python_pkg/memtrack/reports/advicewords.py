@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from memtrack.i18n import Text, text
-from memtrack.remedies import Advised, Combination, Remedy
+from memtrack.remedies import Advised, Base, Combination, Remedy
 from memtrack.reports.words import literal
 from memtrack.units import format_bytes, format_percent
 
 HELPS = text("What helps, the most first")
+NOTHING = text("Nothing that was weighed helps here")
 NOT_HERE = text("What does not help here")
 UNKNOWN = text("What cannot be told from this recording")
 SETS = text("Together, from mild to harsh")
@@ -50,9 +51,9 @@ def set_line(advised: Advised) -> Text | None:
     if advised.budget is None or advised.fits or not advised.combinations:
         return None
     best = advised.combinations[0]
-    values = {"peak": format_bytes(best.peak), "budget": format_bytes(advised.budget)}
+    values = {"peak": _needed(best, advised), "budget": format_bytes(advised.budget)}
     if not best.ids:
-        return text("Nothing that was weighed helps here")
+        return NOTHING
     if best.fits:
         return text("The mildest that fits: {set}, peak {peak}", set=joined_titles(best), **values)
     return text(
@@ -60,6 +61,25 @@ def set_line(advised: Advised) -> Text | None:
         set=joined_titles(best),
         **values,
     )
+
+
+def _needed(one: Combination, advised: Advised) -> Text:
+    """Return the peak of a set, and what the device must have for it where that is more."""
+    needed = Base(one.peak, one.reserved, advised.base.context).needed
+    if needed == one.peak:
+        return literal(format_bytes(one.peak))
+    return text(
+        "{peak} ({needed} with cache and context)",
+        peak=format_bytes(one.peak),
+        needed=format_bytes(needed),
+    )
+
+
+def mild_to_harsh(advised: Advised) -> Sequence[Combination]:
+    """Return the sets in the order of their harshest remedy, those of nothing left out."""
+    harm = {one.id: one.harm for one in advised.remedies}
+    shown = [one for one in advised.combinations if one.ids]
+    return sorted(shown, key=lambda one: (max(harm[name] for name in one.ids), len(one.ids)))
 
 
 def joined_titles(combination: Combination) -> Text:

@@ -145,6 +145,16 @@ def test_gradients_go_and_no_graph_is_made():
 def test_weights_are_of_16_bits():
     model = pasted("bf16_weights", model=Model())["model"]
     assert {one.dtype for one in model.parameters()} == {torch.bfloat16}
+    batch = torch.randn(8, 8, dtype=torch.bfloat16)
+    known = pasted("load_in_bf16", model=Model(), batch=batch)
+    assert {one.dtype for one in known["model"].parameters()} == {torch.bfloat16}
+    assert torch.allclose(known["output"], Model()(batch.float()), rtol=0.02)
+
+
+def test_parts_of_a_batch_give_the_outputs_of_the_whole():
+    model, batch = Model().blocks[0].eval(), torch.randn(9, 8)
+    output = pasted("batch_in_parts", model=model, batch=batch)["output"]
+    assert torch.allclose(output, model(batch))
 
 
 def test_fused_attention_is_attention():

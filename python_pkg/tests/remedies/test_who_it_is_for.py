@@ -1,0 +1,160 @@
+"""Remedies are proposed to runs that they are for: two loops in one, adapters, inference, sets in their order."""
+
+from itertools import pairwise
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+
+import memtrack  # noqa: E402
+from memtrack.analysis.totals import allocated  # noqa: E402
+from memtrack.remedies import advise  # noqa: E402
+from memtrack.reports.advicetext import render_advice  # noqa: E402
+from memtrack.reports.advicewords import mild_to_harsh  # noqa: E402
+
+
+def linear(*sizes):
+    return nn.Sequential(*(nn.Linear(one, two) for one, two in pairwise(sizes)))
+
+
+def record(step, *, steps=3):
+    with memtrack.track() as tracked:
+        for _ in range(steps):
+            step()
+    return tracked.data
+
+
+def by_id(data, **how):
+    return {one.id: one for one in advise(data, **how).remedies}
+
+
+def adversaries():
+    """Return a step of a generator and its critic, whose first forward is for the second backward."""
+    generator, critic = linear(16, 128, 128), linear(128, 96, 1)
+    makes, judges = (torch.optim.Adam(one.parameters()) for one in (generator, critic))
+    noise, real = torch.randn(32, 16), torch.randn(32, 128)
+
+    def step():
+        fake = generator(noise)
+        judges.zero_grad()
+        (critic(fake.detach()).mean() - critic(real).mean()).backward()
+        judges.step()
+        makes.zero_grad()
+        critic(fake).mean().backward()
+        makes.step()
+
+    return step
+
+
+def test_a_graph_that_a_later_backward_reads_is_no_evaluation():
+    found = by_id(record(adversaries()))
+    assert not found["inference_mode"].applies
+    assert not found["buckets"].applies
+
+
+def test_a_forward_that_nothing_follows_is_one_still():
+    model, other = linear(64, *(5 * [256])), linear(64, 64)
+    batch = torch.randn(512, 64)
+    optimizer = torch.optim.SGD(other.parameters(), lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        model(batch).mean()
+        other(batch).mean().backward()
+        optimizer.step()
+
+    assert by_id(record(step))["inference_mode"].applies
+
+
+class Beside(nn.Module):
+    """A frozen layer with an adapter."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.whole = nn.Linear(size, size).requires_grad_(False)
+        self.down, self.up = nn.Linear(size, 2), nn.Linear(2, size)
+
+    def forward(self, x):
+        return self.whole(x) + self.up(self.down(x))
+
+
+def trained(model, batch):
+    optimizer = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad])
+
+    def step():
+        optimizer.zero_grad()
+        model(batch).square().mean().backward()
+        optimizer.step()
+
+    return step
+
+
+def test_who_trains_adapters_is_told_how_little_is_trained():
+    found = by_id(
+        record(trained(nn.Sequential(*(Beside(128) for _ in range(4))), torch.randn(8, 128)))
+    )
+    assert not found["train_adapters"].applies
+    assert "4 %" in str(found["train_adapters"].why)
+    # Adam keeps two numbers for each parameter that is trained, though few are.
+    assert found["adafactor"].saving_bytes is not None and found["sgd_momentum"].saving_bytes > 0
+
+
+def test_adapters_are_not_for_convolutions():
+    model = nn.Sequential(
+        nn.Conv2d(3, 32, 3), nn.Conv2d(32, 32, 3), nn.Flatten(), nn.Linear(512, 4)
+    )
+    found = by_id(record(trained(model, torch.randn(4, 3, 8, 8))))
+    assert not found["train_adapters"].applies
+    assert "linear layers" in str(found["train_adapters"].why)
+    assert by_id(record(trained(linear(64, 256, 256), torch.randn(8, 64))))[
+        "train_adapters"
+    ].applies
+
+
+def test_inference_is_not_told_of_training_nor_training_of_inference():
+    model, batch = linear(64, 512, 512).eval(), torch.randn(4096, 64)
+
+    def evaluate():
+        with torch.no_grad():
+            model(batch)
+
+    def evaluate_in_parts():
+        with torch.no_grad():
+            torch.cat([model(part) for part in batch.chunk(2)])
+
+    data = record(evaluate)
+    found = by_id(data)
+    helping = {name for name, one in found.items() if one.applies}
+    assert helping == {"load_in_bf16", "batch_in_parts"}
+    assert "Nothing is trained here" in str(found["checkpoint_layers"].why)
+    assert found["load_in_bf16"].peak == pytest.approx(advise(data).base.peak / 2, rel=0.01)
+    truth = int(allocated(record(evaluate_in_parts), 0).max())
+    assert found["batch_in_parts"].peak <= truth
+    of_training = by_id(record(trained(linear(64, 256), torch.randn(8, 64))))
+    assert not of_training["load_in_bf16"].applies and not of_training["batch_in_parts"].applies
+    assert of_training["bf16_weights"].applies
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.9])
+def test_sets_stand_from_mild_to_harsh_be_there_one_that_fits_or_none(share):
+    data = record(trained(linear(64, 256, 256, 256, 8), torch.randn(256, 64)))
+    advised = advise(data, budget=int(share * advise(data).base.peak))
+    harm = {one.id: one.harm for one in advised.remedies}
+    worst = [max(harm[name] for name in one.ids) for one in mild_to_harsh(advised)]
+    assert worst == sorted(worst) and worst
+    first = advised.combinations[0]
+    others = advised.combinations[1:]
+    if first.fits:
+        milder = [
+            one for one in others if max(harm[i] for i in one.ids) < max(harm[i] for i in first.ids)
+        ]
+        assert not any(one.fits for one in milder)
+    else:
+        assert first.peak == min(one.peak for one in advised.combinations)
+        assert "Nothing that was weighed fits" in render_advice(advised)
+
+
+def test_where_nothing_helps_that_is_said():
+    data = record(lambda: torch.ones(4096).sum())
+    assert "Nothing that was weighed helps here" in render_advice(advise(data))
