@@ -16,7 +16,7 @@ from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 
 FINE, WRONG = 0, 2
-NOTEBOOK_ONLY = ("free", "gpu", "mark", "save", "status", "who")
+NOTEBOOK_ONLY = ("free", "mark", "save", "status", "who")
 """Magics that people try on the command line too; they ask a running kernel."""
 
 _Run = Callable[[argparse.Namespace, str], int]
@@ -107,6 +107,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
         diff_runs,
         explain_file,
         export_file,
+        gpu_look,
         history_runs,
         open_file,
         plan_words,
@@ -128,6 +129,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     history_runs.add_arguments(commands, language)
     diff_runs.add_arguments(commands, language)
     check_run.add_arguments(commands, language)
+    gpu_look.add_arguments(commands, language)
     run_script.add_arguments(commands, language)
     known: dict[str, _Run] = {
         "open": open_file.run,
@@ -140,5 +142,6 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
         "history": history_runs.run,
         "diff": diff_runs.run,
         "check": check_run.run,
+        "gpu": gpu_look.run,
     }
     return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from memtrack.devices.alldevices import AllDevices
-from memtrack.devices.environment import look_around
-from memtrack.devices.leftovers import DeviceProcess, describe
-from memtrack.devices.readings import MPS, DeviceReading, DeviceSource, Readings
+from memtrack.devices.readings import DeviceSource
 from memtrack.notebook.usage import usage_now
+from memtrack.reports.gpulook import look_at
 from memtrack.reports.gpupage import GpusPage, OwnPart
 
 
@@ -20,18 +18,12 @@ def show_gpus(shell: Any, language: str, source: DeviceSource | None = None) -> 
 
 
 def gpus_page(language: str, source: DeviceSource) -> GpusPage:
-    """Look at the devices once and return the page; waits a tenth of a second to see who works."""
-    try:
-        look: Readings = source.read()
-    finally:
-        source.close()
+    """Look at the devices once, with this notebook's own part, and let the driver go."""
     own = {
         one["uuid"]: OwnPart(one["allocated"], one["reserved"], one["context"])
         for one in usage_now()
     }
-    processes = {one.uuid: _processes(one) for one in look.devices}
-    return GpusPage(look, look_around(), processes, own, language)
-
-
-def _processes(one: DeviceReading) -> Sequence[DeviceProcess]:
-    return () if one.kind == MPS else describe(one.processes or ())
+    try:
+        return look_at(source, language, own)
+    finally:
+        source.close()
