@@ -10,6 +10,7 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,9 +21,11 @@ from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
 from memtrack.exports import export, write_snapshot
 from memtrack.exports.tables import table_of
+from memtrack.exports.torch_snapshot import SUFFIX as SNAPSHOT_SUFFIX
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.readers import open_recording
 from memtrack.recording import RecordingData, save_recording
+from memtrack.recording.store import SUFFIX
 from memtrack.reports import Report, build_report, bundle
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.explanation import Explanation, explanation_of
@@ -61,6 +64,7 @@ class Recording:
         self._recorder: Recorder | None = None
         self._report: Report | None = None
         self._presentation = presentation
+        self._source: Path | None = None
 
     @classmethod
     def of(cls, recorder: Recorder, presentation: Presentation | None = None) -> Recording:
@@ -93,8 +97,13 @@ class Recording:
         if self._presentation == presentation:
             return self
         shown = Recording(self.data, presentation)
-        shown._report = self._report
+        shown._report, shown._source = self._report, self._source
         return shown
+
+    def opened_from(self, source: str | os.PathLike[str]) -> Recording:
+        """Return this recording, which keeps the file it was read from from being written over."""
+        self._source = Path(os.path.realpath(source))
+        return self
 
     @property
     def running(self) -> bool:
@@ -165,6 +174,8 @@ class Recording:
         """
         if Path(path).name in ("", ".."):
             raise UsageError(text("A recording needs the name of a file to be saved to."))
+        if self._source is not None and self._source.suffix != SUFFIX:  # else nothing is lost
+            self._spare_source(path, SUFFIX)
         return save_recording(self.data, path)
 
     def export_snapshot(self, path: str | os.PathLike[str]) -> Path:
@@ -176,6 +187,7 @@ class Recording:
         """
         if Path(path).name in ("", ".."):
             raise UsageError(text("A snapshot needs the name of a file to be written to."))
+        self._spare_source(path, SNAPSHOT_SUFFIX)
         return write_snapshot(self.data, path)
 
     def export(self, path: str | os.PathLike[str], *, table: str = "", force: bool = False) -> Path:
@@ -185,6 +197,7 @@ class Recording:
         (`layers`, `ledger`, `timeline` or `events`), `.json` everything. A file that is there is only
         written over with `force`. Raises UsageError and UnavailableError, in one line each.
         """
+        self._spare_source(path)
         return export(self.data, path, table=table, force=force)
 
     def to_pandas(self, table: str = "layers") -> pd.DataFrame:
@@ -193,6 +206,18 @@ class Recording:
         Raises UnavailableError where pandas is not installed.
         """
         return table_of(self.data, table).to_pandas()
+
+    def _spare_source(self, path: str | os.PathLike[str], ending: str = "") -> None:
+        """Refuse to write over the file this was opened from, by whatever name or link it is called."""
+        source = self._source
+        target = os.path.expanduser(os.fspath(path))
+        for one in (target, f"{target}{ending}"):
+            with suppress(OSError, ValueError):
+                if source is not None and os.path.samefile(one, source):
+                    raise UsageError(
+                        text("{path} is the file that this recording was opened from.", path=path),
+                        text("Write to another one."),
+                    )
 
     def _view(self) -> View:
         views = self.report().views
@@ -330,8 +355,8 @@ def open(  # noqa: A001 - users read memtrack.open
     if data.facts.evidence == "predicted":
         from memtrack.predicting import opened
 
-        return opened(data, presentation)
-    return Recording(data, presentation)
+        return opened(data, presentation).opened_from(folder)
+    return Recording(data, presentation).opened_from(folder)
 
 
 def explain(
