@@ -57,6 +57,7 @@ _WHAT: Mapping[str, Text] = {
     "hsa_resources": text(
         "ROCm's runtime could not get something it needs, which is seldom memory"
     ),
+    "forked": text("CUDA was in use before this process was forked off"),
     "open_files": text("too many files are open"),
     "disk_full": text("a file could not be written, mostly because the disk or a quota is full"),
     "corrupt_checkpoint": text("a file is damaged or cut short"),

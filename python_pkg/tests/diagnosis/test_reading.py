@@ -133,6 +133,21 @@ def test_a_message_that_ends_after_gpu_is_read():
         ("Check failed: cusolverDnCreate(&handle) == CUSOLVER_STATUS_SUCCESS Failed to create cuSolverDN instance.",
          "cusolver", {}),
         ("what():  vk::Queue::submit: ErrorDeviceLost (vk::DeviceLostError)", "not_oom", {}),
+        ("RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, use spawn",
+         "not_oom", {}),
+        ("Out of memory error on GPU 0. Cannot allocate 145.500000MB GPU memory, available memory is 72.500000MB.",
+         "third_party", {"requested": 291 * MIB // 2, "free": 145 * MIB // 2}),
+        ("EnforceNotMet: enforce allocating <= available failed, 4096 > 1024", "third_party",
+         {"requested": 4096, "free": 1024}),
+        (("TotalUsedMemStatistics : 900 plus TotalUsedByEventMemStatistics : 0 and plus alloc size : 300 is more"
+         " than total mem size : 1000."), "third_party", {"allocated": 900, "requested": 300, "total": 1000}),
+        ("EL0004: Failed to allocate memory.\nFailed to allocate resource[DeviceMemory] with info [size:4096].",
+         "npu_oom", {"requested": 4096}),
+        ("The DDR address of the MTE instruction is out of range.", "not_oom", {}),
+        (("Resource exhausted: OOM when allocating tensor with shape[1,4] and type float on /job:localhost/device:CPU:0"
+         " by allocator cpu"), "host", {}),
+        (("Resource exhausted: OOM when allocating tensor with shape[1,4] and type float on /job:localhost/device:GPU:0"
+         " by allocator GPU_0_bfc"), "third_party", {}),
         ("CUDA error 2 at ggml-cuda.cu:7: out of memory", "third_party", {}),
         ("CUDA failure 2: out of memory ; GPU=0 ; hostname=me ; expr=cudaMalloc(&p, n);", "third_party", {}),
         ("[E] [defaultAllocator.cpp::allocate::3] Error Code 1: Cuda Runtime (out of memory)", "third_party",
@@ -164,6 +179,7 @@ def test_other_wordings(text, kind, numbers):
         "INFO 01-02 10:00:01 [runner.py:5] Capturing graphs. If out-of-memory error occurs, consider decreasing x",
         "2026-01-02 10:00:00 | INFO | engine: 2.50GiB/4.00GiB of the GPU memory are used for the cache",
         "[I:onnxruntime:log, arena.cc:26] Creating an arena for Cuda with memory limit: 18446744073709551615",
+        "[22:32:48] [  0.57s] VRAM before cleanup: 0.24GB allocated, 0.25GB reserved\n[22:32:49] Sampling",
         "NCCL INFO Allocated 9637892 bytes of shared memory in /dev/shm/nccl-a1B2c3",
     ],
 )
@@ -174,6 +190,19 @@ def test_what_a_log_tells_of_memory_is_no_failure(text):
 def test_memory_that_no_computer_lacks_is_not_the_computers():
     told = "ImportError: libgomp.so.1: cannot allocate memory in static TLS block"
     assert read_text(told).first is None
+
+
+def test_frames_of_colab_are_links():
+    text = (
+        "[/usr/lib/python3/dist-packages/transformers/trainer_pt_utils.py](https://localhost:8080/#) in"
+        " pad_and_concatenate(tensor1, tensor2)\n"
+        "     87     # fill it\n"
+        "---> 88     result = tensor1.new_full(shape, index)\n"
+        "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    )
+    frame = read_text(text).first.frames[-1]
+    assert (frame.function, frame.line) == ("pad_and_concatenate", 88)
+    assert frame.path.endswith("trainer_pt_utils.py")
 
 
 def test_no_worker_was_killed_for_memory():

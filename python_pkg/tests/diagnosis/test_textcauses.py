@@ -488,3 +488,23 @@ def test_a_tpu_gets_no_advice_of_nvidia():
     codes = [*(one.code for one in diagnosis.advice), *(one.code for one in diagnosis.checks)]
     assert codes
     assert not any(word in code for code in codes for word in ("torch.cuda", "nvidia-smi", "CUDA_"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "preds_host = logits if preds_host is None else nested_concat(preds_host, logits)",
+        "preds = logits if preds is None else torch.cat((preds, logits), dim=0)",
+        "logits = self.accelerator.pad_across_processes(logits, dim=1, pad_index=-100)",
+    ],
+)
+def test_outputs_that_are_gathered_in_evaluation(source):
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/x/trainer.py", line 1244, in evaluation_loop\n'
+        f"    {source}\n"
+        "RuntimeError: CUDA out of memory."
+    )
+    found = causes(text)
+    assert max(found, key=found.get) == "eval_accumulation"
+    assert "missing_no_grad" not in found

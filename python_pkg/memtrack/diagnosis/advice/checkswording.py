@@ -16,6 +16,13 @@ CHECKS_BY_WORDING: Mapping[str, Sequence[Check]] = MappingProxyType(
                 "disk_now", text("How full the disk and the quota are"), "df -h . /tmp; quota -s"
             ),
         ),
+        "not_oom.forked": (
+            Check(
+                "cuda_before_fork",
+                text("Whether CUDA was in use before the fork"),
+                "print(torch.cuda.is_initialized())",
+            ),
+        ),
         "not_oom.open_files": (
             Check(
                 "files_now",

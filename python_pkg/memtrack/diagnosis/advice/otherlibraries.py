@@ -53,6 +53,19 @@ OTHER_LIBRARIES: Sequence[Entry] = (
         ),
     ),
     Entry(
+        "spawn_workers",
+        text("Spawn the processes that use CUDA, instead of forking them"),
+        text("they start slower, and each imports the script again"),
+        frozenset({"not_oom_hardware_driver_env"}),
+        wordings=frozenset({"forked"}),
+        kinds=frozenset({"not_oom"}),
+        code=(
+            'torch.multiprocessing.set_start_method("spawn")     # under if __name__ == "__main__":\n'
+            "loader = DataLoader(ds, num_workers=4)              # and no .cuda() inside the dataset"
+        ),
+        caveats=(text("In a notebook nothing may touch CUDA before notebook_launcher"),),
+    ),
+    Entry(
         "more_open_files",
         text("Share tensors between processes by name, or allow more open files"),
         text("shared memory of a process that is killed stays"),

@@ -16,7 +16,8 @@ _CELL = re.compile(
 )
 _CELL_IN = re.compile(r"(?P<path><ipython-input-[\w-]+>) in (?P<name>[\w.<>]+)\(")
 _RICH = re.compile(r"(?P<path>/\S{2,300}\.py):(?P<line>\d+) in (?P<name>[\w.<>]+)")
-_SHAPES = (_PYTHON, _CELL, _CELL_IN, _RICH, _IPYTHON)
+_OLD_IPYTHON = re.compile(r"(?P<path>[~/][\w./-]{1,300}\.py) in (?P<name>[\w.<>]+)\(")
+_SHAPES = (_PYTHON, _CELL, _CELL_IN, _OLD_IPYTHON, _RICH, _IPYTHON)
 _ARROW = re.compile(r"-+>\s*(?P<line>\d+)\s(?P<source>.*)")
 _BEGINNING = "Traceback (most recent call last)"
 _CODE = re.compile(r"(?:-+>\s*)?(?:\d+\s+)?raise [\w.]+\(|-+>\s*\d+\s")

@@ -22,6 +22,7 @@ _CERTAIN_END = re.compile(
 _DRIVE = re.compile(r"\b[A-Za-z]:\\")
 
 _TAGS = re.compile(r"</?(?:span|p|div|code|pre|b|i|em|strong|font|li|td|tr)(?:\s[^<>]*)?>")
+_LINK = re.compile(r"\[([^\[\]]{1,300})\]\(https?://[^()\s]{1,300}\)")
 _BREAKS = re.compile(r"<br\s*/?>")
 _LEVEL = r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|NOTICE|TRACE|[DIWEF])"
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
@@ -64,6 +65,11 @@ _MOST_PREFIXES = 8
 _INFORMATION = re.compile(
     r"(?:^|[\s\[|:])(?:INFO|DEBUG|NOTICE|TRACE)(?=[\s\]|:])|^\W?[IDV]\d{4}\s|(?:^|\s)[IV](?:\s|/)|\[[IV](?::|\])"
 )
+_TIMED = re.compile(r"^\W?(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ])?" + _CLOCK)
+_TROUBLE = re.compile(
+    r"error|warn|fail|exception|exceed|insufficient|exhaust|not enough|out of|\boom\b|kill|crash|abort|\[[EWCF][\]:]",
+    re.IGNORECASE,
+)
 _HEAD = 80
 """Characters of a line in which its level stands."""
 
@@ -80,6 +86,8 @@ def clean(line: str) -> str:
         line = html.unescape(html.unescape(line))
     if "<" in line:
         line = _TAGS.sub("", _BREAKS.sub("\n", line))
+    if "](" in line:  # a link, as Colab prints the files of a traceback
+        line = _LINK.sub(r"\1", line)
     if "**" in line:
         line = line.replace("**", "")
     if not line.isascii():  # full-width signs, blanks that do not break
@@ -113,12 +121,14 @@ def unescape_json(line: str) -> str:
 
 
 def is_information(line: str) -> bool:
-    """Tell whether a logger has marked a clean line as information, or as less.
+    """Tell whether a logger has marked a clean line as information, or as less, or just with a time.
 
     >>> is_information("INFO 09-28 15:57 [worker.py:290] free memory 2 GiB"), is_information("INFORM")
     (True, False)
     """
-    return _INFORMATION.search(line[:_HEAD]) is not None
+    if _INFORMATION.search(line[:_HEAD]) is not None:
+        return True
+    return _TIMED.match(line) is not None and _TROUBLE.search(line) is None
 
 
 def without_prefix(line: str) -> str:

@@ -65,7 +65,15 @@ BACKENDS = (
         fields=(count("requested", "size:"),),
         reach=120,
     ),
-    Wording("npu_oom.runtime", "npu_oom", "memory_allocation_failure", "memory_allocation_failure"),
+    Wording("npu_oom.runtime", "npu_oom", "memory_allocation_failure"),
+    Wording(
+        "npu_oom.resource",
+        "npu_oom",
+        "resource[devicememory]",
+        r"failedtoallocateresource\[devicememory\](?:withinfo\[size:\d+\])?",
+        reach=100,
+        fields=(count("requested", r"\[size:"),),
+    ),
     # TensorFlow asks for more than it needs, and says that it does without.
     Wording(
         "not_oom.recoverable_warning",

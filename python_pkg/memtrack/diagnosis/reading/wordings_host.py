@@ -63,6 +63,11 @@ HOST = (
     ),
     _host("host.numpy_memory", "unabletoallocatearraywithshape"),
     _host(
+        "host.tensorflow",
+        "oomwhenallocatingtensorwithshape",
+        r"oomwhenallocatingtensorwithshape\[?[\d,]*\]?\S{0,160}?device:cpu:\d+",
+    ),
+    _host(
         "host.opencv",
         "insufficientmemory",
         r"insufficientmemory\W{0,3}failedtoallocate\d+bytes",

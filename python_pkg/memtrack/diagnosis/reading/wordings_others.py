@@ -67,7 +67,7 @@ FRAMEWORKS = (
         "third_party.tensorflow",
         "third_party",
         "oomwhenallocatingtensorwithshape",
-        r"oomwhenallocatingtensorwithshape\[?[\d,]*\]?",
+        r"oomwhenallocatingtensorwithshape\[?[\d,]*\]?(?!\S{0,160}?device:cpu)",
     ),
     Wording(
         "third_party.cupy",
@@ -90,7 +90,26 @@ FRAMEWORKS = (
         fields=(
             size("requested", "cannotallocate"),
             size("allocated", "", "memoryhasbeenallocated"),
-            size("free", "availablememoryisonly"),
+            size("free", "availablememoryis(?:only)?"),
+        ),
+    ),
+    Wording(
+        "third_party.paddle",
+        "third_party",
+        "enforceallocating<=availablefailed",
+        reach=100,
+        fields=(count("requested", "failed,"), count("free", r"failed,\d+>")),
+    ),
+    Wording(
+        "third_party.mindspore",
+        "third_party",
+        "ismorethantotalmemsize:",
+        r"totalusedmemstatistics:\d+\S{0,80}?allocsize:\d+ismorethantotalmemsize:\d+",
+        reach=200,
+        fields=(
+            count("allocated", "totalusedmemstatistics:"),
+            count("requested", "allocsize:"),
+            count("total", "totalmemsize:"),
         ),
     ),
     Wording(

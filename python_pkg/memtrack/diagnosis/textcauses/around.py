@@ -66,7 +66,7 @@ PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
     ),
     "saving": (Candidate("fsdp_or_state_dict_save", 0.4, _FRAMES),),
-    "gathering": (Candidate("eval_accumulation", 0.45, _FRAMES),),
+    "gathering": (Candidate("eval_accumulation", 0.5, _FRAMES),),
     "boxes": (
         Candidate(
             "huge_input_or_boxes",
@@ -139,7 +139,8 @@ _ON_A_GPU = frozenset({"eval_accumulation"})
 def weigh_frames(failure: Failure, scores: Scores) -> None:
     """Add what the frames of the traceback suggest."""
     found = places(failure)
-    for place in sorted(found - ({"evaluation"} if "no_grad" in found else set())):
+    settled = found & {"no_grad", "gathering"}
+    for place in sorted(found - {"evaluation"} if settled else found):
         scores.add_all(PLACE_CAUSES.get(place, ()))
     if failure.kind == "cuda_error" and "pinning" in found:
         line = text("The traceback is in pinning memory of the computer.")

@@ -62,7 +62,7 @@ def _surprising(said: Figures) -> Iterator[Text]:
     requested = said.requested
     if requested is None:
         return
-    if said.total is not None and requested > said.total:
+    if said.total is not None and requested > said.total and said.failure.kind != "tpu_oom":
         yield text(
             "The request ({requested}) is larger than the whole device ({total}): nothing that is"
             " freed can help.",

@@ -160,6 +160,15 @@ NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
         Candidate("zombie_or_leftover_process", 0.35),
     ),
+    "forked": (
+        Candidate(
+            ENVIRONMENT,
+            0.85,
+            text(
+                "A process that is forked cannot use the CUDA of its parent: it has to be spawned."
+            ),
+        ),
+    ),
     "open_files": (
         Candidate(
             ENVIRONMENT,

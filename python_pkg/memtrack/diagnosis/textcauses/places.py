@@ -16,7 +16,8 @@ _PLACES: dict[str, str] = {
     "saving": r"(?<!load_)state_dict\(|save_pretrained|save_checkpoint|_save\(",
     "generation": r"\.generate\(|_sample\(|beam_search|past_key_values|kv_cache",
     "evaluation": r"\bevaluate\(|\bvalidate\(|evaluation_loop|prediction_step|validation_step|\beval_\w+\(",
-    "gathering": r"nested_concat|torch\.cat\(\w*(?:preds|logits|outputs)|_pad_across_processes",
+    "gathering": r"nested_concat|torch\.cat\(\W?\w*(?:preds|logits|outputs)|pad_across_processes|pad_and_concatenate|"
+    r"gather_for_metrics|\bpreds_host\b|\ball_preds\b",
     "pinning": r"pin_memory",
     "workers": r"dataloader|_utils[/\\]worker|multiprocessing",
     "boxes": r"bbox|\bbox_|_boxes\b|(?:\b|_)iou|anchor|nms\(",

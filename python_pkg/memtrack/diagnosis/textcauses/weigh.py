@@ -22,6 +22,9 @@ _ENOUGH_SAID = 0.3
 _WITH_FIGURES = frozenset({"cuda_malloc_async", "third_party", "host"})
 _LARGE_ON_A_HOST = 32 * GIB
 """Bytes in one piece that few computers have."""
+_WHOLE_PROGRAM = text(
+    "XLA plans a whole program before it runs: the figure is the peak of the step, not one tensor."
+)
 _ONE_PIECE = text("One array of this size is more than most computers have: look at its shape.")
 _MORE_THAN_ANY_COMPUTER = 64 * TIB
 """Bytes that no computer has as memory, so that none can be said to be full."""
@@ -86,6 +89,9 @@ def _by_wording(failure: Failure, scores: Scores) -> None:
 def _by_figures(failure: Failure, scores: Scores) -> None:
     if failure.kind == "mps_oom":
         weigh_mps(failure, scores)
+    elif failure.kind == "tpu_oom":
+        scores.add("capacity", 0.5, _WHOLE_PROGRAM)
+        scores.add("logits_or_attention_quadratic", 0.3)
     elif failure.kind in ("cpu_oom", "host"):
         _host_size(failure, scores)
     else:
