@@ -28,8 +28,14 @@ def backend(
     value: torch.Tensor,
     mask: torch.Tensor | None,
     context: KernelContext,
+    causal: bool = False,
+    grouped: bool = False,
 ) -> str:
     """Return which implementation of `scaled_dot_product_attention` CUDA takes.
+
+    Heads of keys are shared by several of queries only where the call says so (`grouped`, its
+    `enable_gqa`); else fewer of them are broadcast by the composite
+    (`check_batch_size_and_num_heads_dense`).
 
     Since torch 2.9 cuDNN comes first on Hopper and Blackwell, flash first elsewhere. Of a mask that is
     learnt, as Swin's bias of positions is, only the efficient kernel gives a gradient, and only where
@@ -40,26 +46,35 @@ def backend(
         query.dim() != 4
         or key.shape[-2] == 0
         or (value.shape[-1] != width and query.dtype not in HALVES)
+        or not _heads_fit(query, key, value, grouped)
     ):
         return MATH
-    grouped = query.shape[1] != key.shape[1]
+    shared = query.shape[1] != key.shape[1]
     half = query.dtype in HALVES
     modern = context.gpu.capability >= (8, 0)
     flags = torch.backends.cuda
     learnt = mask is not None and mask.requires_grad and context.grad
     cudnn = CUDNN_FIRST and context.gpu.capability[0] >= 9 and context.cudnn
-    cudnn = cudnn and flags.cudnn_sdp_enabled()
+    cudnn = cudnn and flags.cudnn_sdp_enabled() and not context.deterministic
     if half and cudnn and not learnt:
         limit = 256 if context.gpu.capability[0] == 9 else 128
         if width % 8 == 0 and width <= limit and length > 1:
             return CUDNN
-    if half and modern and mask is None and width <= 256 and flags.flash_sdp_enabled():
+    square = not causal or length == key.shape[-2]
+    if half and modern and square and mask is None and width <= 256 and flags.flash_sdp_enabled():
         return FLASH
     aligned = width % (8 if half else 4) == 0
     dense = all(one is None or one.stride(-1) == 1 for one in (query, key, value, mask))
-    if aligned and dense and not grouped and flags.mem_efficient_sdp_enabled():
+    if aligned and dense and not shared and flags.mem_efficient_sdp_enabled():
         return EFFICIENT
     return MATH
+
+
+def _heads_fit(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, grouped: bool) -> bool:
+    """Tell whether batches and heads are such as the fused kernels take."""
+    if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
+        return False
+    return bool(query.shape[1] == key.shape[1] or (grouped and query.shape[1] % key.shape[1] == 0))
 
 
 @swap("scaled_dot_product_attention")
@@ -74,7 +89,8 @@ def scaled_dot_product_attention(
     dropout = argument(args, kwargs, 4, "dropout_p", 0.0)
     causal = argument(args, kwargs, 5, "is_causal", False)
     scale = kwargs.get("scale")
-    chosen = backend(query, key, value, mask, context)
+    grouped = bool(kwargs.get("enable_gqa"))
+    chosen = backend(query, key, value, mask, context, causal, grouped)
     grads = context.grad and any(one.requires_grad for one in (query, key, value))
     if mask is not None and mask.dtype is torch.bool and chosen != MATH:
         mask = torch.zeros_like(mask, dtype=query.dtype)
@@ -92,7 +108,7 @@ def scaled_dot_product_attention(
         )[0]
     if chosen == FLASH:
         return _flash(query, key, value, dropout, causal, scale)
-    return _math(query, key, value, mask, dropout, causal, scale)
+    return _math(query, key, value, mask, dropout, causal, scale, grouped)
 
 
 def _aligned(mask: torch.Tensor) -> torch.Tensor:
@@ -119,7 +135,14 @@ def _flash(query: Any, key: Any, value: Any, dropout: float, causal: bool, scale
 
 
 def _math(
-    query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool, scale: Any
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    dropout: float,
+    causal: bool,
+    scale: Any,
+    grouped: bool,
 ) -> Any:
     """The composite of products, softmax and dropout, as `_scaled_dot_product_attention_math` has it.
 
@@ -129,7 +152,7 @@ def _math(
     allowed = getattr(torch.backends.cuda, "fp16_bf16_reduction_math_sdp_allowed", None)
     if origin in HALVES and allowed is not None and not allowed():
         query, key, value = query.float(), key.float(), value.float()
-    if query.shape[-3] != key.shape[-3]:
+    if grouped and query.shape[-3] != key.shape[-3]:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
     if causal:

@@ -115,10 +115,9 @@ TO_FULL = frozenset(
         "linalg_vector_norm",
         "linalg_matrix_norm",
         "sum",
-        "norm",
     ]
 )
-"""Given a dtype of fp32 unless they have one."""
+"""Given a dtype of fp32 unless they have one: they read 16 bits as they are, and keep them for backward."""
 WIDEST = frozenset(
     [
         "addcdiv",
@@ -172,6 +171,12 @@ class Casts:
         made = tensor.to(dtype)
         self._kept[key] = (weakref.ref(tensor), made)
         return made
+
+
+def told_full(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether an operation of `TO_FULL` is given fp32 as its dtype: it has none, and 16 bits come in."""
+    named = kwargs.get("dtype") is not None or any(isinstance(one, torch.dtype) for one in args)
+    return not named and isinstance(args[0], torch.Tensor) and args[0].dtype in _CASTABLE
 
 
 def widest(values: Any) -> torch.dtype | None:

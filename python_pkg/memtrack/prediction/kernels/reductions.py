@@ -89,7 +89,9 @@ def reduced(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: Ker
 @row("cumsum", "cumprod", "logcumsumexp")
 def scanned(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
     """The output; an input of another dtype is cast first (`impl_func_cum_ops`)."""
-    _cast("sum", args[0], args, kwargs, context)
+    x = args[0]
+    dtype = kwargs.get("dtype") or (x.dtype if x.is_floating_point() else torch.int64)
+    context.scratch(nbytes(x, dtype) if dtype is not x.dtype and not x.is_complex() else 0)
     return NotImplemented
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from memtrack.prediction.kernels.context import KernelContext
-from memtrack.prediction.kernels.registry import row, swap
+from memtrack.prediction.kernels.registry import nbytes, row, swap
 
 
 @swap("softmax", "log_softmax")
@@ -24,9 +24,26 @@ def softmax(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: Ker
     return getattr(torch.ops.aten, name)(x, dim, True)
 
 
-@row("_softmax_backward_data")
+@row("_softmax", "_log_softmax")
+def forward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
+    """The output; an input that lies otherwise, as channels last do, is copied first (`host_softmax`)."""
+    _copied(args[:1], context)
+    return NotImplemented
+
+
+@row("_softmax_backward_data", "_log_softmax_backward_data")
 def backward(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext) -> Any:
     """The gradient of the input, and the product beside it; log_softmax needs none."""
     grad, output = args[:2]
-    context.scratch(grad.numel() * max(grad.dtype.itemsize, output.dtype.itemsize))
+    if "log" in str(op):
+        _copied((grad, output), context)
+    else:
+        context.scratch(grad.numel() * max(grad.dtype.itemsize, output.dtype.itemsize))
+        _copied((output,), context)
     return NotImplemented
+
+
+def _copied(tensors: tuple[torch.Tensor, ...], context: KernelContext) -> None:
+    """Declare copies of tensors that are not contiguous."""
+    for one in tensors:
+        context.scratch(0 if one.is_contiguous() else nbytes(one))

@@ -20,8 +20,17 @@ from memtrack.prediction.kernels import (  # noqa: F401 - each declares its rows
     reductions,
     softmaxes,
 )
-from memtrack.prediction.kernels.autocast import FULL, LOWER, TO_FULL, WIDEST, Casts, widest
+from memtrack.prediction.kernels.autocast import (
+    FULL,
+    LOWER,
+    TO_FULL,
+    WIDEST,
+    Casts,
+    told_full,
+    widest,
+)
 from memtrack.prediction.kernels.context import KernelContext
+from memtrack.prediction.kernels.recurrent import MODES
 from memtrack.prediction.kernels.registry import ROWS, SWAPS
 
 
@@ -57,7 +66,7 @@ class CudaKernels:
             return NotImplemented
         cast = context.autocast is not None
         if cast:
-            given = self._cast(name, args, kwargs, context.autocast)
+            given = self._cast(name, args, kwargs, context)
             cast = given is not None
             args, kwargs = given or (args, kwargs)
         kernel = SWAPS.get(name)
@@ -71,17 +80,17 @@ class CudaKernels:
         self._casts.forget()
 
     def _cast(
-        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: torch.dtype
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], context: KernelContext
     ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         """Return the arguments as autocast would have them, None where it leaves them alone."""
         if name in LOWER:
-            target: torch.dtype | None = dtype
+            target: torch.dtype | None = context.autocast
+            if name in MODES and context.cudnn:  # whatever autocast's dtype is (`AutocastRNN.cpp`)
+                target = torch.float16
         elif name in FULL:
             target = torch.float32
         elif name in TO_FULL:
-            if any(isinstance(one, torch.dtype) for one in args) or kwargs.get("dtype") is not None:
-                return None
-            target = torch.float32
+            return (args, {**kwargs, "dtype": torch.float32}) if told_full(args, kwargs) else None
         elif name in WIDEST:
             target = widest((args, list(kwargs.values())))
         else:

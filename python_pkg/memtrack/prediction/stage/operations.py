@@ -158,16 +158,8 @@ class Operations(TorchDispatchMode):
                 self.outside.check_written(one, facts.title)
         keeps_scalars = any(is_meta(one) for one in tensors)
         taken = {id(one): self.outside.taken_in(one, facts.title, keeps_scalars) for one in tensors}
-
-        def swap(value: Any) -> Any:
-            if isinstance(value, Tensor):
-                return taken[id(value)]
-            if type(value) in (list, tuple):
-                return [swap(one) for one in value]
-            return value
-
-        args = tuple(swap(one) for one in args)
-        kwargs = {name: swap(one) for name, one in kwargs.items()}
+        args = tuple(_exchanged(one, taken) for one in args)
+        kwargs = {name: _exchanged(one, taken) for name, one in kwargs.items()}
         tensors = tensors_in(args, kwargs)
         claims = [self.outside.claim_for(one) for one in tensors]
         return self._compute(facts, op, args, kwargs, tensors, claims)
@@ -397,6 +389,15 @@ class Operations(TorchDispatchMode):
     def lifted(self, real: Tensor) -> Tensor:
         """Return a tensor without data for a real one that was made of the program's numbers."""
         return self._specials.lifted(real)
+
+
+def _exchanged(value: Any, taken: dict[int, Tensor]) -> Any:
+    """Return an argument with its tensors exchanged. No closure: one that calls itself keeps them alive."""
+    if isinstance(value, Tensor):
+        return taken[id(value)]
+    if type(value) in (list, tuple):
+        return [_exchanged(one, taken) for one in value]
+    return value
 
 
 def _is_plain_update(facts: OperationFacts, tensors: list[Tensor]) -> bool:

@@ -45,3 +45,20 @@ def test_rows_of_a_mask_are_padded_to_eight_values_before_it_is_expanded():
         saved = _node(bias)._saved_attn_bias
         assert saved.shape == (4, 3, 49, 49)
         assert saved.untyped_storage().nbytes() == 3 * 49 * 56 * 4
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_fewer_heads_of_keys_are_shared_only_where_the_call_says_so(shared):
+    with Stage(GPU, CudaKernels()):
+        query = torch.randn(2, 8, 16, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        key = torch.randn(2, 1, 16, 64, device="cuda", dtype=torch.bfloat16)
+        attend = torch.nn.functional.scaled_dot_product_attention
+        found = attend(query, key, key, enable_gqa=shared)
+        assert found.shape == query.shape
+        assert (found.grad_fn.name() == CUDNN) is shared
+
+
+def test_deterministic_algorithms_leave_cudnn_out():
+    with Stage(GPU, CudaKernels()):
+        torch.use_deterministic_algorithms(True)
+        assert "Flash" in _node(None, torch.bfloat16).name()

@@ -36,3 +36,14 @@ def test_backward_of_softmax_holds_one_product():
         x.softmax(-1).sum().backward()
     found = [one for name, one in seen if "_softmax_backward_data" in name]
     assert found == [Effects(scratch=[4_194_304])]
+
+
+def test_softmax_of_what_lies_otherwise_copies_it_first():
+    seen = []
+    with Stage(GPU, CudaKernels()) as stage:
+        stage.on_effects(lambda op, effects, device: seen.append((str(op), effects)))
+        x = torch.randn(2, 8, 16, 16, device="cuda", requires_grad=True)
+        x.log_softmax(1).sum().backward()
+        x.to(memory_format=torch.channels_last).log_softmax(1)
+    found = [effects for name, effects in seen if "_log_softmax.default" in name]
+    assert found == [Effects(scratch=[x.numel() * 4])]
