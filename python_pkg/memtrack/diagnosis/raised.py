@@ -31,6 +31,9 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 
+_OF_A_DISK = re.compile(r"(?<!\d>: )No space left on device", re.IGNORECASE)
+"""Words of a full disk, which nobody asked us about; those of a tensor in shared memory name its file."""
+
 
 def chain(error: BaseException) -> list[BaseException]:
     """Return an exception and what it came from, as Python would show them: the first cause first."""
@@ -65,7 +68,7 @@ def may_be_about_memory(error: BaseException) -> bool:
 
 def _may_be(error: BaseException) -> bool:
     is_named = issubclass(type(error), MemoryError) or _out_of_memory(error) is not None
-    return is_named or _WORDS.search(_told(error)) is not None
+    return is_named or _WORDS.search(_OF_A_DISK.sub("", _told(error))) is not None
 
 
 def _out_of_memory(error: BaseException) -> type | None:

@@ -225,3 +225,12 @@ def test_an_error_of_memory_is_known_by_any_name_and_without_a_text(error, reque
 def test_an_error_that_says_nothing_of_memory_in_any_words_is_left_alone():
     assert not may_be_about_memory(mute(RuntimeError)("x"))
     assert not may_be_about_memory(mute(KeyError)(3))
+
+
+def test_a_full_disk_is_explained_when_asked_and_not_unasked():
+    assert not may_be_about_memory(OSError(28, "No space left on device"))
+    assert not may_be_about_memory(OSError(24, "Too many open files"))
+    assert explain_text("OSError: [Errno 28] No space left on device").kind == "not_oom"
+    shared = "unable to write to file </torch_738_139_4>: No space left on device (28)"
+    assert may_be_about_memory(RuntimeError(shared))
+    assert explain_text(f"RuntimeError: {shared}").kind == "shm_bus_error"
