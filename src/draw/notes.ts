@@ -51,6 +51,8 @@ function note(scene: IScene, frame: Frame, text: string, x: number, y: number): 
 function areaNotes(scene: IScene, frame: Frame): Note[] {
   const { timeline, scale, theme, words, measure } = scene;
   const lefts = Array.from(scale.positions, position => frame.xPx(position));
+  // A line stands there, until the reader looks at another moment.
+  const peakX = frame.xPx(scale.positionOf(scene.peak.cut));
   const from = Math.max(0, lastAtMost(lefts, 0));
   const to = firstAtLeast(lefts, frame.plotWidth);
   const inSight = (column: ArrayLike<number>): number[] =>
@@ -64,7 +66,8 @@ function areaNotes(scene: IScene, frame: Frame): Note[] {
     const heights = inSight(part.bytes).map(bytes => frame.yPx(bytes));
     const top = area.bottom.map((bottom, index) => bottom + at(heights, index));
     const name = areaName(part, words);
-    const place = placeInside({ ...area, top }, measure(name) + 2 * PADDING_PX, LINE_PX);
+    const width = measure(name) + 2 * PADDING_PX;
+    const place = placeInside({ ...area, top }, width, LINE_PX, peakX);
     area.bottom = top;
     const font = { size: 11, color: inkOn(theme.category(part.id)) };
     return place === undefined ? [] : [{ ...note(scene, frame, name, place.x, place.y), font }];

@@ -18,14 +18,25 @@ export interface IPlace {
   readonly y: number;
 }
 
-/** Returns where a box of `width` × `height` fits inside `area` best; undefined for nowhere. */
-export function placeInside(area: IArea, width: number, height: number): IPlace | undefined {
+/**
+ * Returns where a box of `width` × `height` fits inside `area` best; undefined for nowhere. Where there
+ * is a line at `lineX`, the box lies on one side of it.
+ */
+export function placeInside(
+  area: IArea,
+  width: number,
+  height: number,
+  lineX = NaN
+): IPlace | undefined {
   let best: IPlace | undefined;
   let mostRoom = height;
   for (let first = 0; first < area.lefts.length; first++) {
     const left = at(area.lefts, first);
     if (left + width > area.end) {
       break;
+    }
+    if (left <= lineX && lineX <= left + width) {
+      continue;
     }
     const last = lastAtMost(area.lefts, left + width);
     const [low, high] = roomBetween(area, first, last, mostRoom);

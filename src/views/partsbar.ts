@@ -5,7 +5,7 @@ import { formatBytes, formatPercent } from '../base/bytes';
 import { CATEGORIES_DRAWN } from '../wire/codes';
 import { element } from './dom';
 import { categoryName } from './names';
-import { cssName, paint } from './swatch';
+import { cssName, paint, swatch } from './swatch';
 
 /** A category and its bytes. */
 export interface IPart {
@@ -34,6 +34,18 @@ export function partsBar(
     },
     bar
   );
+}
+
+/** Returns what the colours of `parts` stand for; `more` is said after them. */
+export function partsLegend(
+  parts: readonly { readonly id: string }[],
+  trans: TranslationBundle,
+  ...more: readonly HTMLElement[]
+): HTMLElement {
+  const keys = inDrawnOrder(parts).map(({ id }) =>
+    element('span', {}, swatch(id), categoryName(id, trans))
+  );
+  return element('div', { class: 'memtrack-Keys' }, ...keys, ...more);
 }
 
 /** Returns `parts` in the order in which categories are drawn, where neighbours differ most in colour. */

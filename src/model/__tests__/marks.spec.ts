@@ -75,6 +75,7 @@ describe('the name of an area', () => {
   });
 
   it('is left out where it fits nowhere', () => {
+    expect(placeInside(area, 90, 15, 245)?.x).not.toBe(245);
     expect(placeInside(area, 90, 55)).toBeUndefined();
     expect(placeInside(area, 500, 5)).toBeUndefined();
   });

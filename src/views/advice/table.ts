@@ -35,7 +35,7 @@ export function remedyTable(
   return element(
     'table',
     {
-      class: `memtrack-Table memtrack-Advice-table${isMixed ? ' memtrack-mod-mixed' : ''}`,
+      class: `memtrack-Table memtrack-mod-lined memtrack-Advice-table${isMixed ? ' memtrack-mod-mixed' : ''}`,
       'aria-label': trans.__('What helps')
     },
     element(

@@ -57,7 +57,10 @@ export function togetherSection(
     element('div', { class: 'memtrack-Advice-title', role: 'heading', 'aria-level': '4' }, title),
     element(
       'table',
-      { class: 'memtrack-Table memtrack-Advice-table memtrack-mod-together', 'aria-label': title },
+      {
+        class: 'memtrack-Table memtrack-mod-lined memtrack-Advice-table memtrack-mod-together',
+        'aria-label': title
+      },
       element('tbody', {}, ...rows)
     )
   );

@@ -78,9 +78,9 @@ export function intervalWord(
     : trans.__('The new peak lies between %1 and %2.', formatBytes(low), formatBytes(high));
 }
 
-/** Returns a saving with its share of the peak: `−2.10 GiB`, `−24 %`; plus where more is needed. */
+/** Returns a saving with its share of the peak: `-2.10 GiB`, `-24 %`; plus where more is needed. */
 export function savingWords(saving: number, peak: number): readonly [string, string] {
-  const sign = saving > 0 ? '−' : saving < 0 ? '+' : '±';
+  const sign = saving > 0 ? '-' : saving < 0 ? '+' : '±';
   const size = Math.abs(saving);
   return [`${sign}${formatBytes(size)}`, `${sign}${formatPercent(size, peak)}`];
 }

@@ -36,7 +36,7 @@ export function comparedChart(
     element('span', { class: `memtrack-Comparison-key memtrack-mod-${kind}`, dir: 'auto' }, text);
   const legend = element(
     'div',
-    { class: 'memtrack-Comparison-legend' },
+    { class: 'memtrack-Keys' },
     key('before', trans.__('before: %1', sideName(a, trans))),
     key('after', trans.__('after: %1', sideName(b, trans)))
   );

@@ -51,12 +51,10 @@ export class ComparisonWidget extends Panel {
       { class: 'memtrack-Comparison-head' },
       element(
         'div',
-        { class: 'memtrack-Comparison-headline', role: 'heading', 'aria-level': '3', dir: 'auto' },
+        { class: 'memtrack-Report-headline', role: 'heading', 'aria-level': '3', dir: 'auto' },
         say(comparison.sentence)
       ),
-      ...(details.length === 0
-        ? []
-        : [element('ul', { class: 'memtrack-Comparison-details' }, ...details)]),
+      ...(details.length === 0 ? [] : [element('ul', { class: 'memtrack-Details' }, ...details)]),
       sidesOf(comparison, trans)
     );
   }
@@ -145,5 +143,5 @@ export namespace ComparisonWidget {
 }
 
 function tablesOf(tables: readonly HTMLElement[]): Widget {
-  return new Widget({ node: element('div', { class: 'memtrack-Comparison-tables' }, ...tables) });
+  return new Widget({ node: element('div', { class: 'memtrack-Captioned-group' }, ...tables) });
 }

@@ -5,18 +5,22 @@ import { formatBytes, formatDuration } from '../../base/bytes';
 import type { IComparison, ISide } from '../../wire/comparison';
 import { element } from '../dom';
 import { phaseName } from '../names';
-import { partsBar } from '../partsbar';
+import { partsBar, partsLegend } from '../partsbar';
 import { sideName } from './words';
 
 /** Returns both runs: name, facts, and the peak as a bar by category, to one scale. */
 export function sidesOf(comparison: IComparison, trans: TranslationBundle): HTMLElement {
-  const { a, b, peak } = comparison;
+  const { a, b, peak, categories } = comparison;
   const top = Math.max(peak.before, peak.after, 1);
   return element(
     'div',
     { class: 'memtrack-Comparison-sides' },
     sideOf(a, trans.__('before'), comparison, 'before', top, trans),
-    sideOf(b, trans.__('after'), comparison, 'after', top, trans)
+    sideOf(b, trans.__('after'), comparison, 'after', top, trans),
+    partsLegend(
+      categories.filter(({ before, after }) => before > 0 || after > 0),
+      trans
+    )
   );
 }
 

@@ -76,7 +76,7 @@ export class HistoryWidget extends Panel {
     this._legend = new Widget({
       node: element(
         'div',
-        { class: 'memtrack-History-legend' },
+        { class: 'memtrack-Keys' },
         key('peak', trans.__('peak')),
         key('speed', trans.__('steps a second, on the right'))
       )

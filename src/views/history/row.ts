@@ -70,6 +70,9 @@ export class RunRow {
       element('td', { colspan: String(COLUMNS) }, this._editor.node)
     );
     this._fold.hidden = true;
+    // Where there is little room the headings are not seen.
+    const labels = ['', '', '', trans.__('Step'), trans.__('Elements'), trans.__('Code')];
+    this._cells.forEach((cell, index) => (cell.dataset.label = labels[index]));
     const label = element('label', {}, this._tick, this._name);
     this._head = element(
       'tr',

@@ -39,7 +39,10 @@ export class RunTable {
     const number = 'memtrack-mod-number';
     const table = element(
       'table',
-      { class: 'memtrack-Table memtrack-History-table', 'aria-label': trans.__('Kept runs') },
+      {
+        class: 'memtrack-Table memtrack-History-table memtrack-mod-lined',
+        'aria-label': trans.__('Kept runs')
+      },
       element(
         'thead',
         {},

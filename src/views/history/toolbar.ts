@@ -30,7 +30,7 @@ export interface IHistoryActions {
 export class HistoryToolbar implements IDisposable {
   readonly node: HTMLElement;
   private readonly _headline = element('div', {
-    class: 'memtrack-History-headline',
+    class: 'memtrack-Report-headline',
     role: 'heading',
     'aria-level': '3'
   });

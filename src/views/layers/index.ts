@@ -29,6 +29,7 @@ import { watchSize } from './size';
 import type { ITable } from './table';
 import type { IToolbarHost } from './toolbar';
 import { Toolbar } from './toolbar';
+import { bytesFirst, isNarrow } from './widths';
 import { exportWords, foundText, orderText, rankText } from './words';
 
 /** A table of the layers of a report, as a tree that can be sorted, filtered and copied. */
@@ -50,6 +51,7 @@ export class LayerTable extends Widget {
   private _chosenColumns: readonly string[];
   private _table: ITable | undefined;
   private _current = NO_ROW;
+  private _isNarrow = false;
   private _sizeWatch: IDisposable | undefined;
 
   constructor(options: LayerTable.IOptions) {
@@ -162,8 +164,8 @@ export class LayerTable extends Widget {
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
-    this._sizeWatch ??= watchSize(this._grid.node, () => this._grid.measure());
-    this._grid.measure();
+    this._sizeWatch ??= watchSize(this._grid.node, () => this._measure());
+    this._measure();
   }
 
   protected override onBeforeDetach(message: Message): void {
@@ -174,12 +176,22 @@ export class LayerTable extends Widget {
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this._grid.measure();
+    this._measure();
   }
 
   protected override onResize(message: Widget.ResizeMessage): void {
     super.onResize(message);
-    this._grid.measure();
+    this._measure();
+  }
+
+  private _measure(): void {
+    const narrow = isNarrow(this.node.clientWidth);
+    if (narrow === this._isNarrow) {
+      this._grid.measure();
+    } else {
+      this._isNarrow = narrow;
+      this._showColumns();
+    }
   }
 
   private _update(table: ITable, data: LayerData, peakLayer: number): void {
@@ -223,7 +235,8 @@ export class LayerTable extends Widget {
       return;
     }
     const available = this._columns.filter(column => table.rows.data.has(column));
-    const columns = available.filter(({ id }) => this._chosenColumns.includes(id));
+    const chosen = available.filter(({ id }) => this._chosenColumns.includes(id));
+    const columns = this._isNarrow ? bytesFirst(chosen) : chosen;
     const isSame =
       columns.length === table.columns.length &&
       columns.every((column, index) => column === table.columns[index]);

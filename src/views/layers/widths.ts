@@ -18,6 +18,20 @@ const NAME_WIDTH = 'var(--memtrack-layers-name)';
 /** A scroll bar, which takes its room from the columns. */
 const SCROLL_BAR_EM = 1.5;
 
+// Narrower than this, a column of names and three of figures are all that can be seen.
+const NARROW_PX = 520;
+
+/** Whether a table of `widthPx` has room for few columns only; one that is not laid out has not. */
+export function isNarrow(widthPx: number): boolean {
+  return widthPx > 0 && widthPx < NARROW_PX;
+}
+
+/** Returns `columns` with bytes before what explains them. */
+export function bytesFirst(columns: readonly ILayerColumn[]): readonly ILayerColumn[] {
+  const isBytes = ({ kind }: ILayerColumn): boolean => kind === 'bytes';
+  return [...columns.filter(isBytes), ...columns.filter(column => !isBytes(column))];
+}
+
 /** Returns the value of `grid-template-columns` that all lines share. */
 export function gridTemplate(columns: readonly ILayerColumn[]): string {
   const figures = columns.map(column => `minmax(${leastEm(column)}em, ${shareOf(column)}fr)`);

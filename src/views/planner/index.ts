@@ -193,8 +193,8 @@ export class PlannerWidget extends Widget {
           ? trans.__('Choose a GPU to see how long and how many sequences fit.')
           : trans.__(
               'At most %1 tokens a sequence at this batch, or a batch of %2 at this length.',
-              longestSequence(kv, gpu.usable),
-              largestBatch(kv, gpu.usable)
+              longestSequence(kv, gpu.usable).toLocaleString(),
+              largestBatch(kv, gpu.usable).toLocaleString()
             );
       case 'ledger':
         return ledger.sequence > 0 || ledger.optimizer === 'none'

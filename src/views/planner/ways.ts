@@ -20,7 +20,10 @@ export class WaysTable {
       {},
       element(
         'table',
-        { class: 'memtrack-Table memtrack-Planner-ways', 'aria-label': _trans.__('Ways to load') },
+        {
+          class: 'memtrack-Table memtrack-Planner-ways memtrack-mod-lined',
+          'aria-label': _trans.__('Ways to load')
+        },
         element(
           'thead',
           {},

@@ -55,7 +55,11 @@ export class ChosenRank extends Panel {
         this._nameOf(rank)
       ),
       element('div', { class: 'memtrack-Ranks-facts', dir: 'auto' }, rankFacts(rank, trans)),
-      element('div', { class: 'memtrack-Ranks-tables' }, ...sharesTables(this._ranks, index, trans))
+      element(
+        'div',
+        { class: 'memtrack-Captioned-group' },
+        ...sharesTables(this._ranks, index, trans)
+      )
     );
   }
 

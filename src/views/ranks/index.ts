@@ -62,7 +62,7 @@ function headOf({ headline, details }: IRanks, language: string): readonly HTMLE
       : [
           element(
             'ul',
-            { class: 'memtrack-Ranks-details' },
+            { class: 'memtrack-Details' },
             ...details.map(detail => element('li', { dir: 'auto' }, say(detail)))
           )
         ])

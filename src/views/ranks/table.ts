@@ -6,9 +6,7 @@ import { formatBytes } from '../../base/bytes';
 import type { IRank, IRanks } from '../../wire/ranks';
 import { NUMBER, bytesCell, captioned, timeCell } from '../captioned';
 import { element } from '../dom';
-import { categoryName } from '../names';
-import { inDrawnOrder, partsBar } from '../partsbar';
-import { swatch } from '../swatch';
+import { partsBar, partsLegend } from '../partsbar';
 import { devicePlace, peakPlace, stateName } from './words';
 
 /** More would hide those that are there; the sentences above name them all. */
@@ -61,15 +59,8 @@ export function ranksLegend(
   { categories, meanPeak }: IRanks,
   trans: TranslationBundle
 ): HTMLElement {
-  const keys = inDrawnOrder(categories).map(({ id }) =>
-    element('span', {}, swatch(id), categoryName(id, trans))
-  );
-  return element(
-    'div',
-    { class: 'memtrack-Ranks-legend' },
-    ...keys,
-    element('span', { class: 'memtrack-Ranks-mean' }, trans.__('mean: %1', formatBytes(meanPeak)))
-  );
+  const mean = trans.__('mean: %1', formatBytes(meanPeak));
+  return partsLegend(categories, trans, element('span', { class: 'memtrack-Ranks-mean' }, mean));
 }
 
 /** Reserved memory is not known of every recording: without it there is no column. */

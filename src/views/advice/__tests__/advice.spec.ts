@@ -41,7 +41,7 @@ describe('the tab of advice', () => {
     expect(cells(remedies()[0])).toEqual([
       'checkpoint each of the 24 blocks',
       '4.09 GiBsimulated',
-      '−4.00 GiB −49 %',
+      '-4.00 GiB -49 %',
       '10–50 % slower',
       'CopyCopiedFailed'
     ]);

@@ -180,7 +180,9 @@ describe('the planner', () => {
     show({ kind: 'kv', inputs: KV_INPUTS, gpu: '', capacity: 24 * 2 ** 30 });
     expect(rows()).toMatchObject({ 'KV cache': '2.00 GiB', parameters: '13.0 GiB' });
     const more = planner.node.querySelector('.memtrack-Planner-more')?.textContent;
-    expect(more).toMatch(/^At most \d+ tokens a sequence at this batch, or a batch of \d+/);
+    expect(more).toBe(
+      'At most 6,959 tokens a sequence at this batch, or a batch of 27 at this length.'
+    );
   });
 
   it('gives a sliding window to all layers until they are counted', () => {

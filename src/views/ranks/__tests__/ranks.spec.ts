@@ -67,7 +67,7 @@ describe('several ranks', () => {
     expect(node.querySelector('[role=heading]')?.textContent).toBe(
       'rank 1 的峰值为 1.23 GiB，是 3 个 rank 平均值（731 MiB）的 1.73 倍'
     );
-    expect(node.querySelectorAll('.memtrack-Ranks-details li')).toHaveLength(4);
+    expect(node.querySelectorAll('.memtrack-Details li')).toHaveLength(4);
   });
 
   it('have a row each, also one that left nothing, with bars to one scale', async () => {
@@ -83,7 +83,7 @@ describe('several ranks', () => {
     expect(table[0]?.slice(3)).toEqual(['', '2', '4.00 µs', 'complete', 'model.body · forward']);
     const bars = [...node.querySelectorAll<HTMLElement>('.memtrack-PartsBar-bar')];
     expect(bars.map(bar => Math.round(parseFloat(bar.style.width)))).toEqual([37, 100, 37]);
-    const keys = [...node.querySelectorAll('.memtrack-Ranks-legend > *')];
+    const keys = [...node.querySelectorAll('.memtrack-Keys > *')];
     expect(keys.map(key => key.textContent)).toEqual([
       'parameters',
       'activations',
