@@ -6,7 +6,9 @@ run that was added survives a power cut.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -73,6 +75,8 @@ class Database:
         """
         self.path = path
         self.writable = True
+        self._refused: sqlite3.OperationalError | None = None
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._is_open = False
         if not CONNECTIONS.is_usable:
             raise UnavailableError(
@@ -90,6 +94,7 @@ class Database:
         except BaseException:
             if self._is_open:
                 self._connection.close()
+            self._forget_copy()
             CONNECTIONS.closed()
             raise
 
@@ -100,16 +105,21 @@ class Database:
         self._is_open = False
         with suppress(sqlite3.Error):
             self._connection.close()
+        self._forget_copy()
         CONNECTIONS.closed()
+
+    def _forget_copy(self) -> None:
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            copy.cleanup()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Run statements as one transaction that is kept whole or not at all."""
+        if self._refused is not None and _is_full(self._refused):
+            raise self._told(self._refused)
         if not self.writable:
-            raise UnavailableError(
-                text("The history {path} can only be read here.", path=self.path),
-                text("Set MEMTRACK_HISTORY to a folder that can be written."),
-            )
+            raise self._only_read()
         with self._in_words():
             connection = self._connection
             connection.execute("BEGIN IMMEDIATE")
@@ -136,6 +146,7 @@ class Database:
                 if not self.path.is_file():
                     raise
                 if not _is_busy(error):
+                    self._refused = error
                     break
                 # To begin a journal SQLite does not wait for others who are about to, as it does later.
                 if time.monotonic() > patience:
@@ -146,11 +157,13 @@ class Database:
             return self._connected("ro")
         except sqlite3.OperationalError:
             # A folder that cannot be written, and no journal in it: none is needed to read.
-            return self._connected("ro&immutable=1")
+            if not self._journal.is_file() or not self._journal.stat().st_size:
+                return self._connected("ro&immutable=1")
+            return self._copied()
 
-    def _connected(self, mode: str) -> sqlite3.Connection:
+    def _connected(self, mode: str, path: Path | None = None) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
+            f"{(path or self.path).absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=WAIT_S,
             isolation_level=None,
@@ -172,6 +185,17 @@ class Database:
             raise
         return connection
 
+    @property
+    def _journal(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-wal")
+
+    def _copied(self) -> sqlite3.Connection:
+        """Open a copy: a process was killed, and its last runs lie in a journal that cannot be folded in."""
+        self._copy = tempfile.TemporaryDirectory(prefix="memtrack-")
+        for one in (self.path, self._journal):
+            shutil.copyfile(one, Path(self._copy.name) / one.name)
+        return self._connected("rw", Path(self._copy.name) / self.path.name)
+
     def _prepare(self) -> None:
         """Make the tables of a new file; refuse what is another's or newer."""
         version = self._number("user_version")
@@ -184,8 +208,9 @@ class Database:
         if version and application == _APPLICATION:
             return
         if self._is_empty():
-            if self.writable:
-                self._create()
+            if self._refused is not None:
+                raise self._refused
+            self._create()
             return
         raise UnreadableFile(
             text("{path} is a database, but not a history of memtrack.", path=self.path),
@@ -228,6 +253,12 @@ class Database:
                 text("Set MEMTRACK_HISTORY to another folder."),
             ) from error
 
+    def _only_read(self) -> UnavailableError:
+        return UnavailableError(
+            text("The history {path} can only be read here.", path=self.path),
+            text("Set MEMTRACK_HISTORY to a folder that can be written."),
+        )
+
     def _told(self, error: sqlite3.DatabaseError) -> UnreadableFile | UnavailableError:
         reason = str(error)
         if "malformed" in reason or "not a database" in reason:
@@ -235,11 +266,13 @@ class Database:
                 text("The history {path} is damaged: {reason}.", path=self.path, reason=reason),
                 text("Move it away; the recordings beside it can still be opened."),
             )
-        if "disk is full" in reason or "disk I/O" in reason:
+        if _is_full(error):
             return UnavailableError(
                 text("The history {path} cannot be written: the disk is full.", path=self.path),
                 text("Nothing of it was lost; the recording itself can still be saved elsewhere."),
             )
+        if "readonly" in reason and self._is_open:
+            return self._only_read()
         if _is_busy(error):
             return UnavailableError(
                 text("The history {path} is busy: another kernel writes to it.", path=self.path),
@@ -249,6 +282,10 @@ class Database:
             text("The history {path} cannot be used: {reason}.", path=self.path, reason=reason),
             text("Set MEMTRACK_HISTORY to another folder."),
         )
+
+
+def _is_full(error: sqlite3.DatabaseError) -> bool:
+    return any(words in str(error) for words in ("disk is full", "disk I/O"))
 
 
 def _is_busy(error: sqlite3.DatabaseError) -> bool:

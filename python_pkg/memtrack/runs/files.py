@@ -1,26 +1,88 @@
-"""Full recordings beside a history: written whole, kept by number and by size, the oldest go first."""
+"""Full recordings beside a history: written whole, kept by number and by size, the oldest go first.
+
+How many is what `limit` has set in this process, else what MEMTRACK_HISTORY_FILES and
+MEMTRACK_HISTORY_SIZE say, such as 200 and 20GiB; without either 50 and 2 GiB.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from memtrack.errors import UsageError
+from memtrack.i18n import Text, text
 from memtrack.recording import RecordingData, save_recording
 from memtrack.runs.safety import file_below
+from memtrack.sizes import parse_size
 from memtrack.units import GIB
 
 FOLDER = "recordings"
+FILES_VARIABLE, SIZE_VARIABLE = "MEMTRACK_HISTORY_FILES", "MEMTRACK_HISTORY_SIZE"
+MOST_DIGITS, MOST_SHOWN = 9, 60
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many full recordings are kept, and how many bytes of them; pinned, named and baselines stay."""
+    """How many full recordings are kept, and how many bytes of them; pinned, named and baselines stay.
+
+    With 0 files none is written at all.
+    """
 
     files: int = 50
     bytes: int = 2 * GIB
+
+
+NO_LIMITS = Limits(files=1 << 62, bytes=1 << 62)
+_set: tuple[int | None, int | None] = (None, None)
+
+
+def limit(files: int | None = None, size: int | str | None = None) -> None:
+    """Keep so many full recordings, and so many bytes of them (`20GiB`), from now on in this process.
+
+    None is what the environment says. Raises UsageError for what is no number or no size.
+    """
+    global _set
+    if files is not None and (type(files) is not int or files < 0):
+        raise _no_count(text("The number of recordings"), files)
+    if isinstance(size, str):
+        size = _bytes_of(text("The size of recordings"), size)
+    _set = (files, size)
+
+
+def limits_now() -> Limits:
+    """Return what `limit` and the environment say; raises UsageError where that is no number or size."""
+    files, size = _set
+    told = os.environ
+    if files is None and told.get(FILES_VARIABLE):
+        files = _count_of(FILES_VARIABLE, told[FILES_VARIABLE].strip())
+    if size is None and told.get(SIZE_VARIABLE):
+        size = _bytes_of(SIZE_VARIABLE, told[SIZE_VARIABLE])
+    usual = Limits()
+    return Limits(usual.files if files is None else files, usual.bytes if size is None else size)
+
+
+def _count_of(what: str, word: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS):
+        raise _no_count(what, word[:MOST_SHOWN])
+    return int(word)
+
+
+def _no_count(what: str | Text, given: object) -> UsageError:
+    values = {"what": what, "given": repr(given)}
+    return UsageError(text("{what} must be a whole number from 0, not {given}.", **values))
+
+
+def _bytes_of(what: str | Text, word: str) -> int:
+    try:
+        return parse_size(word)
+    except UsageError as error:
+        values = {"what": what, "given": repr(word[:MOST_SHOWN])}
+        sentence = text("{what} must be a size above 0 such as 20GiB, not {given}.", **values)
+        raise UsageError(sentence) from error
 
 
 def write_file(folder: Path, data: RecordingData) -> tuple[str, int]:

@@ -13,9 +13,10 @@ from collections import deque
 
 import numpy as np
 
-from memtrack.errors import MemtrackError
+from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.recording import EventKind, RecordingData
+from memtrack.runs.files import NO_LIMITS, Limits, limits_now
 from memtrack.runs.run import Run
 from memtrack.runs.store import OFF, VARIABLE, History, history_folder
 from memtrack.runs.surroundings import Origin, with_origin
@@ -50,16 +51,26 @@ def keep(data: RecordingData, origin: Origin, language: str = "") -> None:
         _worker().take(data, origin, language or preferred_language())
 
 
-def keep_now(data: RecordingData, origin: Origin) -> Run:
+def keep_here(data: RecordingData, origin: Origin, language: str = "") -> None:
+    """Do what `keep` does, on this thread and before it returns.
+
+    For a handler of a signal: what it has interrupted may hold what another thread would wait for,
+    such as the lock of a module that is being imported, or that of a fork.
+    """
+    if is_on() and is_worth_keeping(data):
+        _keep_or_tell(data, origin, language or preferred_language())
+
+
+def keep_now(data: RecordingData, origin: Origin, limits: Limits | None = None) -> Run:
     """Add a finished recording and return its run; raises what `History` raises."""
     folder = history_folder(origin.folder)
-    with History(folder) as history:
+    with History(folder, limits=limits) as history:
         return history.add(with_origin(data, origin))
 
 
-def wait() -> None:
-    """Return once all that was to be kept is kept."""
-    _worker().wait()
+def wait(seconds: float | None = None) -> None:
+    """Return once all that was to be kept is kept, or after so many seconds."""
+    _worker().wait(seconds)
 
 
 def is_worth_keeping(data: RecordingData) -> bool:
@@ -94,9 +105,9 @@ class _Worker:
             self._stop()
             raise
 
-    def wait(self) -> None:
+    def wait(self, seconds: float | None) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: not self._running)
+            self._changed.wait_for(lambda: not self._running, seconds)
 
     def _run(self) -> None:
         try:
@@ -120,18 +131,31 @@ class _Worker:
 
 def _keep_or_tell(data: RecordingData, origin: Origin, language: str) -> None:
     try:
-        keep_now(data, origin)
+        keep_now(data, origin, _limits(language))
     except MemtrackError as error:
-        _tell(error.in_language(language), language)
+        _tell(_not_kept(error.in_language(language)), language)
     except Exception as error:  # noqa: BLE001 - the user's work goes on whatever fails here
-        _tell(f"{type(error).__name__}: {error}".splitlines()[0], language)
+        _tell(_not_kept(f"{type(error).__name__}: {error}".splitlines()[0]), language)
 
 
-def _tell(problem: str, language: str) -> None:
-    if problem in _told:
+def _limits(language: str) -> Limits:
+    """Return how much is to be kept; all, where that is told wrongly: a slip must remove nothing."""
+    try:
+        return limits_now()
+    except UsageError as error:
+        problem = error.in_language(language)
+        _tell(text("memtrack: no recording is removed. {problem}", problem=problem), language)
+        return NO_LIMITS
+
+
+def _not_kept(problem: str) -> Text:
+    return text("memtrack: this run is not in the history. {problem}", problem=problem)
+
+
+def _tell(sentence: Text, language: str) -> None:
+    if str(sentence) in _told:
         return
-    _told.add(problem)
-    sentence: Text = text("memtrack: this run is not in the history. {problem}", problem=problem)
+    _told.add(str(sentence))
     try:
         sys.stderr.write(sentence.render(language) + "\n")
     except (OSError, ValueError, AttributeError):  # there is no stderr to write to

@@ -11,7 +11,7 @@ import difflib
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +19,18 @@ from types import TracebackType
 from typing import Any
 
 from memtrack.comparison.view import RunView, view_of
-from memtrack.errors import UnavailableError, UsageError
+from memtrack.errors import MemtrackError, UnavailableError, UsageError
 from memtrack.i18n import text
 from memtrack.recording import RecordingData, load_recording
 from memtrack.runs.database import Database
-from memtrack.runs.files import FOLDER, Limits, remove_file, too_many, write_file
+from memtrack.runs.files import (
+    FOLDER,
+    Limits,
+    limits_now,
+    remove_file,
+    too_many,
+    write_file,
+)
 from memtrack.runs.packing import packed, unpacked
 from memtrack.runs.run import Run, run_of, values_of
 from memtrack.runs.safety import file_below, identity_of, plain_identifier
@@ -39,6 +46,7 @@ MOST_DIGITS = 18
 UNDO_S = 30 * 24 * 3600.0
 """Seconds for which a deleted run can be brought back."""
 _ORPHAN_S = 24 * 3600.0
+_BEGIN = text("It begins with the first recording that ends.")
 _NAME = re.compile(r"[^\W\d][\w .+-]{0,79}")
 
 
@@ -54,17 +62,16 @@ class History:
     """The history in one folder. Close it, or use it as a context."""
 
     def __init__(self, folder: Path, *, create: bool = True, limits: Limits | None = None) -> None:
-        """Open the history of a folder; with `create` make it.
+        """Open the history of a folder; with `create` make it. `limits` are `limits_now()` by default.
 
         Raises UnavailableError, UnreadableFile or NewerFormat as `Database` does, and UnavailableError
         where there is none and none is to be made.
         """
         self.folder = folder
-        self._limits = limits or Limits()
+        self._limits = limits
         if not create and not (folder / FILE).is_file():
             raise UnavailableError(
-                text("There is no history in {folder} yet.", folder=folder),
-                text("It begins with the first recording that ends."),
+                text("There is no history in {folder} yet.", folder=folder), _BEGIN
             )
         self._database = Database(folder / FILE, create=create)
         if create:
@@ -89,35 +96,26 @@ class History:
         """Add a recording that has ended and return its run; one that is there already stays as it is.
 
         One that was deleted is back. With `file` the whole recording is kept too, within the limits; where
-        it cannot be written the run is added without.
+        it cannot be written the run is added without. Raises UsageError for limits that are none.
         """
+        limits = limits_now() if self._limits is None else self._limits
         data = replace(data, facts=replace(data.facts, identifier=identity_of(data)))
         view = view_of(data)
         values = values_of(view, time.time())
         name, size = "", 0
-        if file and self._database.writable:
+        if file and limits.files and self._database.writable:
             with suppress(OSError):
                 name, size = write_file(self.folder, data)
         values |= {"file": name, "file_bytes": size}
-        columns = ", ".join(values)
-        marks = ", ".join(f":{column}" for column in values)
-        with self._database.writing() as connection:
-            connection.execute(
-                f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({marks})",  # noqa: S608 - our own names
-                values,
-            )
-            row = connection.execute(
-                "SELECT id FROM runs WHERE identifier = ?", (view.identifier,)
-            ).fetchone()
-            connection.execute("UPDATE runs SET deleted = NULL WHERE id = ?", (row["id"],))
-            connection.execute(
-                "INSERT OR IGNORE INTO views VALUES (?, ?)", (row["id"], packed(view))
-            )
-            gone = self._over_limits(connection, row["id"]) + self._past_undo(connection)
+        try:
+            run, gone = self._insert(values, packed(view), limits)
+        except MemtrackError:
+            self._remove_unknown(name)
+            raise
         for one in gone:
             remove_file(self.folder, one)
         self._remove_orphans()
-        return self.run(row["id"])
+        return self.run(run)
 
     @property
     def writable(self) -> bool:
@@ -250,6 +248,32 @@ class History:
         """Bring a deleted run back."""
         return self._set(run, deleted=None)
 
+    def _insert(
+        self, values: Mapping[str, object], view: bytes, limits: Limits
+    ) -> tuple[int, list[str]]:
+        """Add a run in one transaction; return its number and the files that go for it."""
+        columns = ", ".join(values)
+        marks = ", ".join(f":{column}" for column in values)
+        with self._database.writing() as connection:
+            connection.execute(
+                f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({marks})",  # noqa: S608 - our own names
+                values,
+            )
+            run = connection.execute(
+                "SELECT id FROM runs WHERE identifier = :identifier", values
+            ).fetchone()["id"]
+            connection.execute("UPDATE runs SET deleted = NULL WHERE id = ?", (run,))
+            connection.execute("INSERT OR IGNORE INTO views VALUES (?, ?)", (run, view))
+            gone = self._over_limits(connection, limits, run) + self._past_undo(connection)
+        return run, gone
+
+    def _remove_unknown(self, name: str) -> None:
+        """Remove a file whose run could not be added: on a full disk it would only take room."""
+        with suppress(MemtrackError), self._database.reading() as connection:
+            query = "SELECT count(*) FROM runs WHERE file = ?"
+            if not connection.execute(query, (name,)).fetchone()[0]:
+                remove_file(self.folder, name)
+
     def _set(self, run: Run, **values: Any) -> Run:
         ((column, value),) = values.items()
         with self._database.writing() as connection:
@@ -281,6 +305,8 @@ class History:
             return UsageError(
                 text("There is no baseline yet."), text("%memtrack save --baseline makes one.")
             )
+        if word == LAST:
+            return UsageError(text("There is no run in {folder} yet.", folder=self.folder), _BEGIN)
         query = "SELECT name FROM runs WHERE name IS NOT NULL AND deleted IS NULL"
         names = [row["name"] for row in connection.execute(query)]
         close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
@@ -303,8 +329,8 @@ class History:
             found.setdefault(row["run"], []).append(row["tag"])
         return found
 
-    def _over_limits(self, connection: Any, newest: int) -> list[str]:
-        gone = list(too_many(connection, self._limits, newest))
+    def _over_limits(self, connection: Any, limits: Limits, newest: int) -> list[str]:
+        gone = list(too_many(connection, limits, newest))
         connection.executemany(
             "UPDATE runs SET file = '', file_bytes = 0 WHERE id = ?", [(run,) for run, _ in gone]
         )

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from memtrack.recording import RecordingData
 
 
+_OTHERS_S = 2.0
+"""Seconds that the end waits for other recordings to be kept; a signal leaves no more time."""
+
+
 class Session:
     """What we do beside the program; none of it raises, and a forked child does nothing of it.
 
@@ -59,10 +63,12 @@ class Session:
 
     def end(self, state: str, error: BaseException | None = None) -> None:
         """The program is over: end the recording, explain a memory error, save, say where."""
-        if self._is_over or os.getpid() != self._process:
+        if os.getpid() != self._process:
             return
-        self._is_over = True
         with held_back():  # torchrun ends the other ranks when one has failed, while those save too
+            if self._is_over:
+                return
+            self._is_over = True
             self._conclude(state)
             if error is not None and not was_explained(error):
                 explain_on_stderr(error, self._recording, self._language)
@@ -184,13 +190,16 @@ class Session:
         """Make the recording a run of the history, of several ranks that of the first."""
         if self._recording is None or (self._rank is not None and self._rank.rank):
             return
-        from memtrack.runs import keeping
-        from memtrack.runs.surroundings import Origin, origin_of
+        try:
+            from memtrack.runs import keeping
+            from memtrack.runs.surroundings import Origin, origin_of
 
-        with suppress(Exception):
             origin = Origin(origin_of().path, None, self._folder)
-            keeping.keep(self._recording.data, origin, self._language)
-            keeping.wait()
+            keeping.keep_here(self._recording.data, origin, self._language)
+            keeping.wait(_OTHERS_S)  # what the program itself has recorded
+        except Exception as problem:  # noqa: BLE001 - the program's own end comes first
+            what = f"{type(problem).__name__}: {problem}".splitlines()[0]
+            self._say(text("memtrack: this run is not in the history. {problem}", problem=what))
 
     def _write(self, data: RecordingData, path: Path) -> Path:
         from memtrack.recording import save_recording

@@ -29,15 +29,15 @@ def end_by_signal(save: Callable[[], None]) -> None:
         process = os.getpid()
 
         def ended(number: int, _: Any) -> None:
-            # A second signal, or the alarm where saving hangs, ends the program at once.
-            signal.signal(number, signal.SIG_DFL)
             if os.getpid() == process:
-                alarm = threading.Timer(MOST_S, os.kill, (process, number))
+                # A second signal waits: Slurm sends one to all, and torchrun passes its own on.
+                signal.signal(number, _end_if_late)
+                alarm = threading.Timer(MOST_S, _saving_hangs, (process, number))
                 alarm.daemon = True
                 alarm.start()
                 with suppress(BaseException):
                     save()
-            os.kill(os.getpid(), number)
+            _end(number)
 
         signal.signal(signal.SIGTERM, ended)
 
@@ -49,6 +49,25 @@ def end_by_signal(save: Callable[[], None]) -> None:
         if hasattr(os, "register_at_fork"):  # a worker ends by the signal alone, at once
             # One that comes before the worker has our handler off would be lost: it waits meanwhile.
             os.register_at_fork(before=block, after_in_parent=unblock, after_in_child=as_before)
+
+
+_late = threading.Event()
+"""Set once saving has taken `MOST_S`: no signal waits any more."""
+
+
+def _saving_hangs(process: int, number: int) -> None:
+    _late.set()
+    os.kill(process, number)
+
+
+def _end(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _end_if_late(number: int, _: Any) -> None:
+    if _late.is_set():
+        _end(number)
 
 
 def block() -> None:
@@ -69,11 +88,16 @@ def held_back() -> Iterator[None]:
     taken by a handler instead, and sent again.
     """
     came: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        _end_if_late(number, _)
+        came.append(number)
+
     try:
         before = signal.getsignal(signal.SIGTERM)
         if before is None:  # a handler that is not Python's could not be put back
             raise ValueError
-        signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+        signal.signal(signal.SIGTERM, note)
     except (ValueError, AttributeError):
         yield
         return

@@ -99,6 +99,20 @@ def test_a_newer_history_is_told_in_one_line_and_left_alone(folder, tmp_path, ca
     assert (folder / "history.db").read_bytes() == before
 
 
+def test_limits_told_wrongly_are_said_once_and_remove_nothing(
+    folder, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setenv("MEMTRACK_HISTORY_FILES", "lots")
+    for number in range(60):
+        keeping.keep(recording(f"{number:032x}"), origin(tmp_path))
+    keeping.wait()
+    assert capsys.readouterr().err == (
+        "memtrack: no recording is removed."
+        " MEMTRACK_HISTORY_FILES must be a whole number from 0, not 'lots'.\n"
+    )
+    assert sum(1 for _ in (folder / "recordings").iterdir()) == len(identifiers(folder)) == 60
+
+
 def test_even_a_bug_of_ours_is_one_line(folder, tmp_path, capsys, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("x")

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from kept_runs import KIB, many, recording
 
 from memtrack.comparison import compare, view_of
 from memtrack.errors import NewerFormat, UnavailableError, UnreadableFile, UsageError
-from memtrack.runs import History, Limits, history_folder
+from memtrack.runs import History, Limits, files, history_folder
 from memtrack.runs.database import Database
+from memtrack.units import GIB
 
 
 @pytest.fixture
@@ -64,6 +66,13 @@ def test_runs_are_found_by_number_name_last_and_baseline(history):
         history.run("before checkpoint")
     with pytest.raises(UsageError, match="There is no run '17'"):
         history.run(17)
+
+
+def test_an_empty_history_says_so(history):
+    with pytest.raises(UsageError, match=r"There is no run in .* yet. It begins"):
+        history.run("last")
+    with pytest.raises(UsageError, match="There is no baseline yet"):
+        history.run("baseline")
 
 
 def test_names_are_taken_once_and_are_no_numbers(history):
@@ -155,6 +164,47 @@ def test_full_recordings_are_kept_by_size(tmp_path):
         assert [bool(run.file) for run in history.runs()] == [True, False, False]
 
 
+def test_the_environment_says_how_many_recordings_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMTRACK_HISTORY_FILES", "2")
+    with History(tmp_path) as history:
+        many(history, 4)
+        assert [bool(run.file) for run in history.runs()] == [True, True, False, False]
+        monkeypatch.setenv("MEMTRACK_HISTORY_SIZE", "1KiB")
+        history.add(recording("f" * 32))
+        assert [bool(run.file) for run in history.runs()] == [True, *(4 * [False])]
+        monkeypatch.setenv("MEMTRACK_HISTORY_FILES", "0")
+        assert history.add(recording("0" * 32)).file == ""
+    assert sum(1 for _ in (tmp_path / "recordings").iterdir()) == 0
+
+
+def test_what_a_session_says_goes_before_the_environment(monkeypatch):
+    monkeypatch.setattr(files, "_set", (None, None))
+    monkeypatch.setenv("MEMTRACK_HISTORY_FILES", "7")
+    monkeypatch.setenv("MEMTRACK_HISTORY_SIZE", "3 GiB")
+    assert files.limits_now() == Limits(7, 3 * GIB)
+    files.limit(500)
+    assert files.limits_now() == Limits(500, 3 * GIB)
+    files.limit(None, "20GiB")
+    assert files.limits_now() == Limits(7, 20 * GIB)
+    files.limit()
+    assert files.limits_now() == Limits(7, 3 * GIB)
+
+
+@pytest.mark.parametrize(
+    ("variable", "word"),
+    [("FILES", "many"), ("FILES", "-1"), ("FILES", "1" * 40), ("SIZE", "big"), ("SIZE", "0GiB")],
+)
+def test_limits_that_are_none_are_told_before_anything_is_added(
+    history, monkeypatch, variable, word
+):
+    monkeypatch.setenv(f"MEMTRACK_HISTORY_{variable}", word)
+    with pytest.raises(UsageError, match=f"MEMTRACK_HISTORY_{variable} must be .*, not '{word}'"):
+        history.add(recording())
+    assert history.runs() == []
+    with pytest.raises(UsageError, match="from 0, not -1"):
+        files.limit(-1)
+
+
 def test_two_kernels_see_each_other(tmp_path):
     with History(tmp_path) as one, History(tmp_path) as other:
         one.add(recording("a" * 32))
@@ -222,7 +272,10 @@ def test_a_file_where_a_folder_should_be(tmp_path):
 
 def test_a_damaged_view_costs_only_itself(history):
     run = history.add(recording())
-    with Database(history.folder / "history.db", create=False).writing() as connection:
+    with (
+        closing(Database(history.folder / "history.db", create=False)) as database,
+        database.writing() as connection,
+    ):
         connection.execute("UPDATE views SET view = ?", (b"PK nonsense",))
     with pytest.raises(UnreadableFile, match="damaged"):
         history.view(run)

@@ -195,6 +195,53 @@ def test_a_program_that_is_ended_from_outside_leaves_its_recording(folder):
     assert (data.facts.state, data.steps_run) == ("interrupted", 3)
 
 
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="nothing is forked")
+def test_a_signal_in_the_midst_of_a_fork_leaves_the_run_too(folder):
+    """There the main thread holds what any other thread would wait for before it opens the history."""
+    (folder / "forks.py").write_text(
+        "import os, signal, torch\n"
+        "os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGTERM))\n"
+        "import memtrack.runs\n"  # what it does before a fork comes ahead of the line above
+        "torch.nn.Linear(2, 2)(torch.zeros(1, 2))\n"
+        "os.fork()\n"
+    )
+    found = memtrack_run(folder, "forks.py", MEMTRACK_HISTORY=str(folder / "kept"))
+    assert (found.code, found.err) == (-signal.SIGTERM, told(folder / "forks.memtrack", folder))
+    (run,) = memtrack.history(folder=folder / "kept").runs
+    assert (run.identifier, run.state) == (
+        memtrack.open(folder / "forks.memtrack").data.facts.identifier,
+        "interrupted",
+    )
+
+
+HANGS = """
+import os, signal, sys, time
+from memtrack.scripts import termination
+
+def save():
+    with termination.held_back():
+        if "twice" in sys.argv:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.1)
+            print("saved", flush=True)
+            return
+        while True:
+            time.sleep(60)
+
+termination.MOST_S = 60 if "twice" in sys.argv else 0.3
+termination.end_by_signal(save)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
+def test_saving_that_hangs_ends_by_the_signal_and_a_second_signal_ends_no_saving(tmp_path):
+    hung = python(tmp_path, "-c", HANGS)
+    assert (hung.code, hung.out) == (-signal.SIGTERM, "")
+    twice = python(tmp_path, "-c", HANGS, "twice")
+    assert (twice.code, twice.out) == (-signal.SIGTERM, "saved\n")
+
+
 def test_a_handler_of_the_programs_own_is_left_alone(folder):
     (folder / "own.py").write_text(
         "import os, signal, torch\n"
