@@ -85,7 +85,9 @@ test('generation: the cache grows with the length, and what fits is told', async
   await expect(cache.getByTitle('8589934592 B')).toBeVisible();
   await generation.getByRole('textbox', { name: 'Tokens of each' }).fill('16384');
   await expect(cache.getByTitle('4294967296 B')).toBeVisible();
-  await expect(generation.getByText(/^At most [\d,]+ tokens a sequence at this batch/)).toBeVisible();
+  await expect(
+    generation.getByText(/^At most [\d,]+ tokens a sequence at this batch/)
+  ).toBeVisible();
 });
 
 test('loading: what the computer and the GPU need, by the way it is done', async () => {
