@@ -10,7 +10,6 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +18,7 @@ from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
 from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
-from memtrack.exports import export, write_snapshot
+from memtrack.exports import export, spare_source, write_snapshot
 from memtrack.exports.tables import table_of
 from memtrack.exports.torch_snapshot import SUFFIX as SNAPSHOT_SUFFIX
 from memtrack.i18n import Text, preferred_language, text
@@ -100,6 +99,11 @@ class Recording:
         shown._report, shown._source = self._report, self._source
         return shown
 
+    @property
+    def source(self) -> Path | None:
+        """The file this was opened from, with links followed; None for what was recorded here."""
+        return self._source
+
     def opened_from(self, source: str | os.PathLike[str]) -> Recording:
         """Return this recording, which keeps the file it was read from from being written over."""
         self._source = Path(os.path.realpath(source))
@@ -175,7 +179,7 @@ class Recording:
         if Path(path).name in ("", ".."):
             raise UsageError(text("A recording needs the name of a file to be saved to."))
         if self._source is not None and self._source.suffix != SUFFIX:  # else nothing is lost
-            self._spare_source(path, SUFFIX)
+            spare_source(self._source, path, SUFFIX)
         return save_recording(self.data, path)
 
     def export_snapshot(self, path: str | os.PathLike[str]) -> Path:
@@ -187,7 +191,7 @@ class Recording:
         """
         if Path(path).name in ("", ".."):
             raise UsageError(text("A snapshot needs the name of a file to be written to."))
-        self._spare_source(path, SNAPSHOT_SUFFIX)
+        spare_source(self._source, path, SNAPSHOT_SUFFIX)
         return write_snapshot(self.data, path)
 
     def export(self, path: str | os.PathLike[str], *, table: str = "", force: bool = False) -> Path:
@@ -197,8 +201,7 @@ class Recording:
         (`layers`, `ledger`, `timeline` or `events`), `.json` everything. A file that is there is only
         written over with `force`. Raises UsageError and UnavailableError, in one line each.
         """
-        self._spare_source(path)
-        return export(self.data, path, table=table, force=force)
+        return export(self, path, table=table, force=force)
 
     def to_pandas(self, table: str = "layers") -> pd.DataFrame:
         """Return `layers`, `ledger`, `timeline` or `events` as a DataFrame, of all devices.
@@ -206,18 +209,6 @@ class Recording:
         Raises UnavailableError where pandas is not installed.
         """
         return table_of(self.data, table).to_pandas()
-
-    def _spare_source(self, path: str | os.PathLike[str], ending: str = "") -> None:
-        """Refuse to write over the file this was opened from, by whatever name or link it is called."""
-        source = self._source
-        target = os.path.expanduser(os.fspath(path))
-        for one in (target, f"{target}{ending}"):
-            with suppress(OSError, ValueError):
-                if source is not None and os.path.samefile(one, source):
-                    raise UsageError(
-                        text("{path} is the file that this recording was opened from.", path=path),
-                        text("Write to another one."),
-                    )
 
     def _view(self) -> View:
         views = self.report().views

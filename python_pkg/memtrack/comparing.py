@@ -20,6 +20,7 @@ from memtrack.i18n import text
 from memtrack.recording import RecordingData
 from memtrack.reports.comparison import Diff
 from memtrack.reports.history import RunList, list_runs
+from memtrack.reports.rankdiffs import RankDiffs
 from memtrack.runs import History, Run, history_folder
 from memtrack.runs.keeping import wait
 from memtrack.runs.store import BASELINE, LAST
@@ -40,12 +41,15 @@ class Side:
     name: str = ""
 
 
-def compare(a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None) -> Diff:
+def compare(
+    a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None, rank: int | None = None
+) -> Diff:
     """Return what changed from run `a` to run `b`.
 
     Each is a recording or prediction, the path of a `.memtrack` file or of a snapshot, or a run of the
     history: its number, its name, `"last"` or `"baseline"`. `folder` is that of the history; by default
-    `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or in the working folder.
+    `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or in the working folder. Of a folder of several
+    ranks `rank` says which one.
 
         found = memtrack.compare("before checkpointing", recording)
         print(found)
@@ -53,8 +57,24 @@ def compare(a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None) -> Diff:
 
     Raises UsageError for a run that there is not, and the errors of `memtrack.open` for files.
     """
-    after = side_of(b, folder)
-    return diff_of(before_of(a, after, folder), after)
+    after = side_of(b, folder, rank)
+    return diff_of(before_of(a, after, folder, rank), after)
+
+
+def compare_ranks(a: Any, b: Any, shown: Presentation | None = None) -> RankDiffs | None:
+    """Return what changed on each rank, where both are folders of ranks (or `Ranks`); else None."""
+    before, after = _ranks_of(a), _ranks_of(b)
+    if before is None or after is None:
+        return None
+    common = [rank for rank in before if rank in set(after)]
+    if not common:
+        raise UsageError(text("The two runs have no rank in common."))
+    return RankDiffs(
+        [(rank, diff_of(side_of(before[rank]), side_of(after[rank]), shown)) for rank in common],
+        [rank for rank in before if rank not in common],
+        [rank for rank in after if rank not in common],
+        "" if shown is None else shown.language,
+    )
 
 
 def history(
@@ -97,8 +117,10 @@ def diff_of(before: Side, after: Side, shown: Presentation | None = None) -> Dif
     return LiveDiff(found, runs, names, shown.language, shown.payload_limit)
 
 
-def side_of(subject: Any, folder: Folder = None) -> Side:
-    """Return what a subject of `compare` stands for."""
+def side_of(subject: Any, folder: Folder = None, rank: int | None = None) -> Side:
+    """Return what a subject of `compare` stands for; of several ranks the one of that number."""
+    if are_ranks(subject):
+        return side_of(_one_of(subject, rank, str(subject.ranks_report.label)), folder)
     if isinstance(subject, Recording):
         return side_of(subject.data, folder)
     if isinstance(subject, RecordingData):
@@ -112,13 +134,14 @@ def side_of(subject: Any, folder: Folder = None) -> Side:
         )
     if isinstance(subject, int) or not names_a_file(subject):
         return _of_run(str(subject), folder)
-    return Side(view_of(recording_in(subject).data), name=os.path.basename(subject))
+    found = recording_in(subject, rank)
+    return Side(view_of(found.data), name=os.path.basename(found.source or subject))
 
 
-def before_of(subject: Any, after: Side, folder: Folder = None) -> Side:
+def before_of(subject: Any, after: Side, folder: Folder = None, rank: int | None = None) -> Side:
     """Return the side that another is compared with; `"baseline"` is the one of its label."""
     if subject != BASELINE:
-        return side_of(subject, folder)
+        return side_of(subject, folder, rank)
     with opened(folder) as kept:
         own = -1 if after.run is None else after.run
         run = kept.baseline_for(after.view.label, own)
@@ -132,21 +155,46 @@ def before_of(subject: Any, after: Side, folder: Folder = None) -> Side:
         return _side(kept, kept.run(BASELINE))
 
 
-def recording_in(path: str | os.PathLike[str]) -> Recording:
-    """Return the recording in a file; UsageError for a folder, which has one of each rank."""
+def recording_in(path: str | os.PathLike[str], rank: int | None = None) -> Recording:
+    """Return the recording in a file, or of one rank in a folder; UsageError where none is named."""
     found: Any = open_recording(path)
-    if isinstance(found, Recording):
-        return found
-    raise UsageError(
-        text("{path} has recordings of several ranks.", path=path),
-        text("Name the file of one of them."),
-    )
+    return _one_of(found, rank, os.fspath(path)) if are_ranks(found) else found
 
 
-def recording_of(subject: str, folder: Folder = None) -> Recording:
-    """Return the whole recording of a file, or of a run of the history where it is still kept."""
+def _one_of(ranks: Any, rank: int | None, called: str) -> Recording:
+    if rank is None:
+        raise UsageError(
+            text("{path} has recordings of several ranks.", path=called),
+            text("Say which one: --rank N (in Python: rank=N)."),
+        )
+    found: Recording = ranks[rank]
+    return found
+
+
+def are_ranks(subject: Any) -> bool:
+    """Tell whether something is `memtrack.Ranks`."""
+    return hasattr(type(subject), "ranks_report")
+
+
+def _ranks_of(subject: Any) -> Any:
+    """Return the ranks that a subject is or that a folder has; None for anything else."""
+    if are_ranks(subject):
+        return subject
+    is_folder = isinstance(subject, str | os.PathLike) and names_a_file(subject)
+    return open_recording(subject) if is_folder and os.path.isdir(subject) else None
+
+
+def recording_of(subject: Any, folder: Folder = None, rank: int | None = None) -> Recording:
+    """Return the whole recording of a file, or of a run of the history where it is still kept.
+
+    A recording is itself; of several ranks it is the one of that number.
+    """
+    if isinstance(subject, Recording):
+        return subject
+    if are_ranks(subject):
+        return _one_of(subject, rank, str(subject.ranks_report.label))
     if names_a_file(subject):
-        return recording_in(subject)
+        return recording_in(subject, rank)
     with opened(folder) as kept:
         return Recording(kept.data(kept.run(subject)))
 
@@ -156,7 +204,11 @@ def names_a_file(subject: str | os.PathLike[str]) -> bool:
     if not isinstance(subject, str):
         return True
     known = subject.endswith(_FILES) or os.sep in subject or "/" in subject
-    return known or os.path.isfile(subject)
+    return known or os.path.isfile(subject) or _has_recordings(subject)
+
+
+def _has_recordings(folder: str) -> bool:
+    return os.path.isdir(folder) and any(Path(folder).glob("*.memtrack"))
 
 
 def _of_run(which: int | str, folder: Folder) -> Side:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from memtrack.api import Presentation, Recording
 from memtrack.errors import UsageError
+from memtrack.exports.write import refuse_existing
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.rankfacts import RankFacts
 from memtrack.readers.rankfolder import read_rank_folder
@@ -54,7 +55,9 @@ class Ranks:
                 text("There is no recording of rank {rank}.", rank=rank),
                 text("Known: {words}.", words=known),
             )
-        return Recording(self._members[rank][2](), self._presentation)
+        _, file, load = self._members[rank]
+        recording = Recording(load(), self._presentation)
+        return recording.opened_from(Path(self._folder) / file) if file else recording
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._members)
@@ -115,9 +118,20 @@ class Ranks:
         """Raise what `data` raises."""
         raise self._several()
 
-    def export(self, *_: object, **__: object) -> NoReturn:
-        """Raise what `data` raises."""
-        raise self._several()
+    def export(
+        self, path: str | os.PathLike[str], *, table: str = "", force: bool = False
+    ) -> list[Path]:
+        """Write a file a rank, `run.rank0.csv` for `run.csv`, and return their paths.
+
+        As `Recording.export` does; a file that is there stays, and then none is written, unless `force`.
+        """
+        wanted = Path(path).expanduser()
+        targets = {rank: wanted.with_name(_of_rank(wanted, rank)) for rank in self}
+        for target in () if force else targets.values():
+            refuse_existing(target)
+        return [
+            self[rank].export(target, table=table, force=force) for rank, target in targets.items()
+        ]
 
     def summary(self, *_: object) -> NoReturn:
         """Raise what `data` raises."""
@@ -145,6 +159,10 @@ class Ranks:
             "text/html": ranks_html(self.ranks_report, shown.language),
             MIME_TYPE: encode_ranks(self.ranks_report),
         }
+
+
+def _of_rank(wanted: Path, rank: int) -> str:
+    return f"{wanted.stem}.rank{rank}{wanted.suffix}"
 
 
 def open_ranks(folder: Path, presentation: Presentation | None = None) -> Ranks:

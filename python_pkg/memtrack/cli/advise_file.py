@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from memtrack.api import advise
-from memtrack.api import open as open_recording
+from memtrack.cli.onerank import add_rank, opened
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.advicetext import render_advice
@@ -23,6 +23,7 @@ def add_arguments(commands: Any, language: str) -> None:
     parser = commands.add_parser("advise", help=purpose, description=purpose, epilog=units)
     file_help = text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)")
     parser.add_argument("file", metavar="FILE", help=file_help.render(language))
+    add_rank(parser, language)
     budget = text("the memory to fit into, such as 24GiB")
     parser.add_argument("--budget", metavar="SIZE", help=budget.render(language))
     gpus = text("the number of GPUs that sharding is weighed for (default: 8)")
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     if not options.gpus.isascii() or not options.gpus.isdigit():
         raise UsageError(text("--gpus takes a whole number, not '{value}'.", value=options.gpus))
     budget = None if options.budget is None else parse_size(options.budget)
-    recording = open_recording(options.file)
+    recording = opened(options.file, options.rank)
     found = advise(recording, budget, gpus=int(options.gpus))
     if options.json:
         print(json.dumps(found.to_json(language), ensure_ascii=False, indent=2))

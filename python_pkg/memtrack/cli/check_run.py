@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder, columns
+from memtrack.cli.onerank import add_rank, refuse_without_folder
 from memtrack.comparing import BASELINE, Side, before_of, side_of
 from memtrack.i18n import text
 from memtrack.reports.check import DEFAULT_INCREASE, checked, parse_increase, render_check
@@ -33,6 +34,7 @@ def add_arguments(commands: Any, language: str) -> None:
     parser.add_argument("--max-increase", metavar="SHARE|SIZE", help=help_more)
     most = text("how high the peak may be, such as 20GiB; alone, no baseline is needed")
     parser.add_argument("--max-peak", metavar="SIZE", help=most.render(language))
+    add_rank(parser, language)
     add_folder(parser, language)
     as_json = text("print the verdict as one JSON object")
     parser.add_argument("--json", action="store_true", help=as_json.render(language))
@@ -42,7 +44,8 @@ def run(options: argparse.Namespace, language: str) -> int:
     """Print the verdict and return it as an exit code."""
     increase = parse_increase(options.max_increase or DEFAULT_INCREASE)
     most = None if options.max_peak is None else parse_size(options.max_peak)
-    after = side_of(options.recording, options.folder)
+    refuse_without_folder(options.rank, options.recording, options.baseline)
+    after = side_of(options.recording, options.folder, options.rank)
     before = _before(options, after)
     view = None if before is None else before.view
     verdict = checked(after.view, view, increase, most, _called(before))
@@ -57,7 +60,7 @@ def _before(options: argparse.Namespace, after: Side) -> Side | None:
     """Return the baseline; none where a limit alone was asked for."""
     if options.max_peak and not options.baseline and not options.max_increase:
         return None
-    return before_of(options.baseline or BASELINE, after, options.folder)
+    return before_of(options.baseline or BASELINE, after, options.folder, options.rank)
 
 
 def _called(before: Side | None) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder, columns
-from memtrack.comparing import BASELINE, LAST, compare, recording_of
+from memtrack.cli.onerank import add_rank, refuse_without_folder
+from memtrack.comparing import BASELINE, LAST, compare, compare_ranks, recording_of
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.comparisonforms import render_comparison
+from memtrack.reports.rankdiffs import render_rank_diffs
 from memtrack.reports.steps import render_steps, steps_of
 
 
@@ -24,6 +27,7 @@ def add_arguments(commands: Any, language: str) -> None:
     parser.add_argument("b", metavar="B", nargs="?", default=LAST, help=other.render(language))
     steps = text("compare the steps of A with each other instead: what grows")
     parser.add_argument("--steps", action="store_true", help=steps.render(language))
+    add_rank(parser, language)
     add_folder(parser, language)
     as_json = text("print what changed as one JSON object")
     parser.add_argument("--json", action="store_true", help=as_json.render(language))
@@ -31,22 +35,26 @@ def add_arguments(commands: Any, language: str) -> None:
 
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the comparison."""
+    before, rank = options.a or BASELINE, options.rank
+    refuse_without_folder(rank, options.a, options.b)
     if options.steps:
         return _steps(options, language)
-    found = compare(options.a or BASELINE, options.b, folder=options.folder)
-    if options.json:
-        print(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
-    else:
-        print(render_comparison(found, language, columns()))
-    return 0
+    by_rank = compare_ranks(before, options.b) if rank is None else None
+    if by_rank is not None:
+        ranks = by_rank
+        return _told(ranks, options, lambda: render_rank_diffs(ranks, language, columns()))
+    found = compare(before, options.b, folder=options.folder, rank=rank)
+    return _told(found, options, lambda: render_comparison(found, language, columns()))
 
 
 def _steps(options: argparse.Namespace, language: str) -> int:
     if options.b != LAST:
         raise UsageError(text("--steps takes one run, not two."))
-    found = steps_of(recording_of(options.a or LAST, options.folder).data, language)
-    if options.json:
-        print(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
-    else:
-        print(render_steps(found, language, columns()))
+    recording = recording_of(options.a or LAST, options.folder, options.rank)
+    found = steps_of(recording.data, language)
+    return _told(found, options, lambda: render_steps(found, language, columns()))
+
+
+def _told(found: Any, options: argparse.Namespace, words: Callable[[], str]) -> int:
+    print(json.dumps(found.to_json(), ensure_ascii=False, indent=2) if options.json else words())
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from memtrack.api import open as open_recording
+from memtrack.cli.onerank import add_rank, opened
 from memtrack.exports.tables import TABLE_NAMES
 from memtrack.i18n import text
 
@@ -23,13 +23,15 @@ def add_arguments(commands: Any, language: str) -> None:
     parser.add_argument("out", metavar="OUT", help=out.render(language))
     table = text("the table to write: {names}", names=", ".join(TABLE_NAMES))
     parser.add_argument("--table", metavar="NAME", default="", help=table.render(language))
+    add_rank(parser, language)
     force = text("write over a file that is there")
     parser.add_argument("--force", action="store_true", help=force.render(language))
 
 
 def run(options: argparse.Namespace, language: str) -> int:
-    """Write the file and say where it is."""
-    recording = open_recording(options.file)
-    path = recording.export(options.out, table=options.table, force=options.force)
-    print(text("Wrote {path}.", path=path).render(language))
+    """Write the file, of a folder of ranks one each, and say where it is."""
+    recording: Any = opened(options.file, options.rank)
+    written = recording.export(options.out, table=options.table, force=options.force)
+    for path in written if isinstance(written, list) else [written]:
+        print(text("Wrote {path}.", path=path).render(language))
     return 0

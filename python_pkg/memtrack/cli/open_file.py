@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memtrack.api import Recording
-from memtrack.api import open as open_recording
-from memtrack.errors import UnavailableError, UsageError
+from memtrack.cli.onerank import add_rank, opened
+from memtrack.errors import UnavailableError
 from memtrack.i18n import text
 from memtrack.ranks import open_ranks
 from memtrack.reports import Report, render_text
@@ -46,8 +46,7 @@ def add_arguments(commands: Any, language: str) -> None:
             language
         ),
     )
-    rank = text("FILE is a folder of several ranks: show this one")
-    parser.add_argument("--rank", metavar="N", type=int, help=rank.render(language))
+    add_rank(parser, language)
     as_json = text("print what the report says as one JSON object")
     parser.add_argument("--json", action="store_true", help=as_json.render(language))
     as_snapshot = text("write a torch snapshot for pytorch.org/memory_viz instead")
@@ -59,7 +58,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     folder = Path(os.path.expanduser(options.file))
     if folder.is_dir() and options.rank is None:
         return _show_ranks(open_ranks(folder).ranks_report, options.json, language)
-    recording = open_recording(options.file) if options.rank is None else _of_rank(options)
+    recording = opened(options.file, options.rank)
     if options.export_snapshot is not None:
         return _export(recording, options.export_snapshot, language)
     report = recording.report()
@@ -68,13 +67,6 @@ def run(options: argparse.Namespace, language: str) -> int:
     else:
         print(render_text(report, width=_columns(), language=language))
     return 0
-
-
-def _of_rank(options: argparse.Namespace) -> Recording:
-    folder = Path(os.path.expanduser(options.file))
-    if not folder.is_dir():
-        raise UsageError(text("--rank is for a folder of several ranks."))
-    return open_ranks(folder)[options.rank]
 
 
 def _show_ranks(report: RanksReport, as_json: bool, language: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from memtrack.api import open as open_recording
+from memtrack.cli.onerank import add_rank, opened
 from memtrack.i18n import text
 from memtrack.reports.summary import summarise
 
@@ -15,6 +15,7 @@ def add_arguments(commands: Any, language: str) -> None:
     purpose = text("the allocator's statistics at a moment, or at two").render(language)
     parser = commands.add_parser("summary", help=purpose, description=purpose)
     parser.add_argument("file", metavar="FILE", help=text("a .memtrack file").render(language))
+    add_rank(parser, language)
     moments = text(
         "start, end, peak, step N, step N forward (or backward, optimizer), or the label of a mark;"
         " none: the last there is"
@@ -26,5 +27,5 @@ def add_arguments(commands: Any, language: str) -> None:
 
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the table."""
-    print(summarise(open_recording(options.file).data, options.moments, language).text)
+    print(summarise(opened(options.file, options.rank).data, options.moments, language).text)
     return 0

@@ -9,7 +9,7 @@ import csv
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,6 +43,7 @@ def export(
     if not isinstance(data, RecordingData):
         kind = type(recording).__name__
         raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
+    spare_source(getattr(recording, "source", None), path)
     target = Path(path).expanduser()
     ending = target.suffix.lower()
     if ending not in _WRITERS:
@@ -55,13 +56,31 @@ def export(
     with _told_in_one_line(target):
         if target.is_dir():
             raise UsageError(text("{path} is a folder.", path=target))
-        if target.exists() and not force:
-            raise UsageError(
-                text("There is a file {path} already.", path=target),
-                text("--force (in Python: force=True) writes over it."),
-            )
+        if not force:
+            refuse_existing(target)
         _WRITERS[ending](data, target, table)
     return target
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise UsageError for a file that is there."""
+    if target.exists():
+        raise UsageError(
+            text("There is a file {path} already.", path=target),
+            text("--force (in Python: force=True) writes over it."),
+        )
+
+
+def spare_source(source: Path | None, path: str | os.PathLike[str], ending: str = "") -> None:
+    """Refuse to write over the file that a recording was opened from, by whatever name it is called."""
+    target = os.path.expanduser(os.fspath(path))
+    for one in (target, f"{target}{ending}"):
+        with suppress(OSError, ValueError):
+            if source is not None and os.path.samefile(one, source):
+                raise UsageError(
+                    text("{path} is the file that this recording was opened from.", path=path),
+                    text("Write to another one."),
+                )
 
 
 @contextmanager

@@ -66,6 +66,7 @@ from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.comparison import Diff
 from memtrack.reports.explanation import Explanation
 from memtrack.reports.history import RunList
+from memtrack.reports.rankdiffs import RankDiffs
 from memtrack.reports.steps import Steps
 from memtrack.reports.summary import Summary, moment_names
 from memtrack.runs.files import limit
@@ -74,7 +75,16 @@ from memtrack.widgets import new_model
 from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
 
 Answer: TypeAlias = (
-    Recording | Summary | Explanation | Remedies | NumbersPlan | RunList | Diff | Steps | None
+    Recording
+    | Summary
+    | Explanation
+    | Remedies
+    | NumbersPlan
+    | RunList
+    | Diff
+    | RankDiffs
+    | Steps
+    | None
 )
 """What a line gives to be shown."""
 
@@ -359,8 +369,10 @@ class MemtrackMagics(Magics):
 
     def _export(self, argument: str) -> None:
         wanted = parse_export(argument)
-        path = self._latest().export(wanted.path, table=wanted.table, force=wanted.force)
-        say(self._shell, text("Wrote {path}.", path=path), self._language())
+        latest: Any = self._latest()
+        written = latest.export(wanted.path, table=wanted.table, force=wanted.force)
+        for path in written if isinstance(written, list) else [written]:
+            say(self._shell, text("Wrote {path}.", path=path), self._language())
 
     def _is_running(self) -> bool:
         return self._watch is not None and self._watch.running

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memtrack.api import Presentation, Recording
@@ -12,7 +13,9 @@ from memtrack.comparing import (
     Diff,
     HistoryRuns,
     Side,
+    are_ranks,
     before_of,
+    compare_ranks,
     diff_of,
     folder_here,
     names_a_file,
@@ -27,13 +30,14 @@ from memtrack.notebook.grammar import split_words, unquote
 from memtrack.notebook.output import say
 from memtrack.notebook.targets import evaluate
 from memtrack.recording import RecordingData
+from memtrack.reports.rankdiffs import RankDiffs
 from memtrack.reports.steps import Steps, steps_of
 from memtrack.runs import History, Run, history_folder, keeping
 from memtrack.runs.surroundings import origin_of, with_origin
 from memtrack.units import format_bytes
 
 SAVE_OPTIONS = ("--baseline",)
-DIFF_OPTIONS = ("--steps",)
+DIFF_OPTIONS = ("--steps", "--rank")
 ACTIONS: Mapping[str, str] = {
     "open": "RUN",
     "name": "RUN NAME",
@@ -113,24 +117,26 @@ class RunCommands:
             presentation=self._presentation(),
         )
 
-    def diff(self, argument: str, names: Mapping[str, Any]) -> Diff | Steps:
-        """Compare two runs, by default the last with its baseline, or the steps of one."""
-        words = split_words(argument)
-        options = [word for word in words if word.startswith("-")]
-        for option in options:
-            if option not in DIFF_OPTIONS:
-                raise UsageError.unknown_word(text("option"), option, DIFF_OPTIONS)
-        subjects = [self._subject(unquote(word), names) for word in words if word not in options]
-        most = 1 if options else 2
-        if len(subjects) > most:
-            extra = [unquote(word) for word in words if word not in options][most]
-            raise UsageError(text("'{word}' is one word too many.", word=extra))
-        if options:
-            return self._steps(subjects[0] if subjects else LAST)
+    def diff(self, argument: str, names: Mapping[str, Any]) -> Diff | RankDiffs | Steps:
+        """Compare two runs, by default the last with its baseline, or the steps of one.
+
+        Two folders of ranks are compared rank by rank, unless one rank is named.
+        """
+        asked = parse_diff(argument)
+        subjects = [self._subject(word, names) for word in asked.runs]
+        if asked.steps:
+            return self._steps(subjects[0] if subjects else LAST, asked.rank)
         before, after = (*subjects, LAST)[:2] if subjects else (BASELINE, LAST)
-        there = self._side(after)
+        by_rank = compare_ranks(before, after, self._presentation()) if asked.rank is None else None
+        if by_rank is not None:
+            return by_rank
+        there = self._side(after, asked.rank)
         folder = folder_here(self._shell)
-        here = self._side(before) if before != BASELINE else before_of(BASELINE, there, folder)
+        here = (
+            self._side(before, asked.rank)
+            if before != BASELINE
+            else before_of(BASELINE, there, folder)
+        )
         return diff_of(here, there, self._presentation())
 
     def names(self) -> list[str]:
@@ -158,22 +164,21 @@ class RunCommands:
         if names_a_file(word) or word in (LAST, BASELINE) or first not in names:
             return word
         value = evaluate(word, names)
-        return value if isinstance(value, Recording) else word
+        return value if isinstance(value, Recording) or are_ranks(value) else word
 
-    def _side(self, subject: Any) -> Side:
+    def _side(self, subject: Any, rank: int | None) -> Side:
         if subject == LAST:
             try:
                 subject = self._latest()
             except MemtrackError:  # nothing was recorded in this notebook yet
                 subject = LAST
-        return side_of(subject, folder_here(self._shell))
+        return side_of(subject, folder_here(self._shell), rank)
 
-    def _steps(self, subject: Any) -> Steps:
+    def _steps(self, subject: Any, rank: int | None) -> Steps:
         if subject == LAST:
             subject = self._latest()
-        if not isinstance(subject, Recording):
-            subject = recording_of(subject, folder_here(self._shell))
-        return steps_of(subject.data, self._presentation().language)
+        recording = recording_of(subject, folder_here(self._shell), rank)
+        return steps_of(recording.data, self._presentation().language)
 
     def _change(self, action: str, words: Sequence[str]) -> None:
         if action in _WITH_WORDS:
@@ -190,6 +195,45 @@ class RunCommands:
 
     def _say(self, sentence: Text) -> None:
         say(self._shell, sentence, self._presentation().language)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is to be compared: runs as they are written, of folders this rank, or the steps of one run."""
+
+    runs: Sequence[str] = ()
+    steps: bool = False
+    rank: int | None = None
+
+
+def parse_diff(argument: str) -> Compared:
+    """Return what the words after `%memtrack diff` ask for; raise UsageError in one sentence.
+
+    >>> parse_diff("before.ranks 'after ranks' --rank 1")
+    Compared(runs=['before.ranks', 'after ranks'], steps=False, rank=1)
+    """
+    runs: list[str] = []
+    steps, rank = False, None
+    rest = iter(split_words(argument))
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word == "--steps":
+            steps = True
+        elif name == "--rank":
+            number = unquote(value if equals else next(rest, ""))
+            if not (number.isascii() and number.isdigit()):
+                raise UsageError(
+                    text("--rank takes the number of a rank, not '{value}'.", value=number)
+                )
+            rank = int(number)
+        elif word.startswith("-"):
+            raise UsageError.unknown_word(text("option"), name, DIFF_OPTIONS)
+        else:
+            runs.append(unquote(word))
+    most = 1 if steps else 2
+    if len(runs) > most:
+        raise UsageError(text("'{word}' is one word too many.", word=runs[most]))
+    return Compared(runs, steps, rank)
 
 
 def _exactly_one(action: str, words: Sequence[str]) -> Sequence[str]:

@@ -82,7 +82,9 @@ SUB_COMMANDS = {
             text("the runs kept here; names, tags, notes, pins, undo"),
         ),
         SubCommand(
-            "diff", "[A [B]] [--steps]", text("what changed from run A to B; or from step to step")
+            "diff",
+            "[A [B]] [--steps | --rank N]",
+            text("what changed from run A to B; or from step to step"),
         ),
         SubCommand("who", "", text("who keeps GPU memory alive here, by name")),
         SubCommand("free", "[NAME …]", text("give back the last error, outputs, variables named")),

@@ -163,7 +163,10 @@ def test_a_folder_of_ranks_is_told_from_a_run(capsys, tmp_path):
         save_recording(with_rank(recording("a" * 32), RankFacts(rank, 2)), ranks / f"rank{rank}")
     code, out, err = run(capsys, "diff", "first", ranks)
     assert (code, out) == (2, "")
-    assert err == f"{ranks} has recordings of several ranks. Name the file of one of them.\n"
+    assert (
+        err
+        == f"{ranks} has recordings of several ranks. Say which one: --rank N (in Python: rank=N).\n"
+    )
 
 
 @pytest.mark.parametrize("state", ["interrupted", "failed", "recording"])

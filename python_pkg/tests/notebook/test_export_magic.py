@@ -52,3 +52,29 @@ def test_a_folder_of_ranks_shows_the_ranks(notebook, tmp_path):
 def test_wrong_words_are_one_line(notebook, word):
     notebook.run(f"%memtrack {word}")
     assert notebook.err.startswith("UsageError: ") and notebook.err.strip().count("\n") == 0
+
+
+def test_ranks_are_exported_and_compared_here_too(notebook, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMTRACK_HISTORY", str(tmp_path / "kept"))
+    for name in ("first ranks", "second"):
+        (tmp_path / name).mkdir()
+        for facts, file, load in members():
+            save_recording(with_rank(load(), facts), tmp_path / name / file)
+    monkeypatch.chdir(tmp_path)
+    notebook.run("%memtrack open second")
+    assert notebook.run("%memtrack export out.csv").success
+    assert notebook.texts()[-3:] == [f"Wrote out.rank{number}.csv." for number in (0, 1, 3)]
+    found = notebook.run("%memtrack diff 'first ranks' second").result
+    assert [rank for rank, _ in found.diffs] == [0, 1, 3]
+    one = notebook.run("%memtrack diff 'first ranks' second --rank 3").result
+    assert one.peak_change == 0
+    notebook.run("ranks = %memtrack open second")
+    assert notebook.run("%memtrack diff ranks ranks").result.diffs[0][1].peak_change == 0
+    for words, said in (
+        ("'first ranks' second --rank x", "--rank takes the number of a rank, not 'x'."),
+        ("'first ranks' last", "Say which one: --rank N"),
+        ("second --steps", "Say which one: --rank N"),
+        ("ranks --steps", "Say which one: --rank N"),
+    ):
+        assert not notebook.run(f"%memtrack diff {words}").success
+        assert said in notebook.err, words

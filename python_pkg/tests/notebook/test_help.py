@@ -61,7 +61,7 @@ class Event:
         ("%memtrack save --", ["--baseline"]),
         ("%memtrack history p", ["pin"]),
         ("%memtrack history ", list(WORDS)),
-        ("%memtrack diff --", ["--steps"]),
+        ("%memtrack diff --", ["--steps", "--rank"]),
         ("%memtrack diff ", []),
     ],
 )

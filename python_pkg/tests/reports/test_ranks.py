@@ -129,7 +129,7 @@ def test_ranks_show_themselves_and_refuse_what_is_of_one_rank():
         memtrack.UsageError, match=r"There is no recording of rank 2\. Known: 0, 1, 3"
     ):
         ranks[2]
-    for ask in (lambda: ranks.data, ranks.report, lambda: ranks.export("x.csv")):
+    for ask in (lambda: ranks.data, ranks.report, ranks.summary):
         with pytest.raises(memtrack.UsageError, match=r"several ranks\. Name one of them"):
             ask()
 
