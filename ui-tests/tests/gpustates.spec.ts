@@ -3,7 +3,7 @@ import type { Locator } from '@playwright/test';
 import { expect, test } from '@playwright/test';
 
 import { THEMES, violationsIn } from './support/accessibility';
-import { GpuPanel } from './support/gpus';
+import { GpuPanel, setGpuSetting } from './support/gpus';
 import { madeDevice, madeKernel, MadeServer, madeProcess } from './support/gpustates';
 import { sharedLab } from './support/lab';
 
@@ -121,6 +121,24 @@ test('warnings say what is the matter, and only then', async () => {
     /^8\.00 GiB is in use, but by no process the driver lists/
   ]);
   await expect(warnings(panel.device(2))).toHaveCount(0);
+});
+
+test('no figure of a process is cut, in either unit', async () => {
+  const started = Date.now() / 1000 - 47 * 60;
+  server.show([madeDevice(0, [madeProcess(28, 79.9, { started })])]);
+  for (const [units, figure] of [
+    ['MiB', '81,818 MiB'],
+    ['auto', '79.9 GiB']
+  ] as const) {
+    await setGpuSetting(lab.page, 'units', units);
+    await expect(panel.rows(panel.device(0))).toContainText(figure);
+    const cut = await panel.device(0).evaluate(node =>
+      [...node.querySelectorAll('.memtrack-Processes :is(th, td):not([colspan])')]
+        .filter(cell => cell.scrollWidth > cell.clientWidth)
+        .map(cell => cell.textContent)
+    );
+    expect(cut).toEqual([]);
+  }
 });
 
 test('instances of MIG stand under their device', async () => {

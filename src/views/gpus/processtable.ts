@@ -37,7 +37,8 @@ export class ProcessTable {
 
   update(device: IGpuDevice, parts: readonly IDevicePart[], now: number): void {
     const { model, trans } = this._services;
-    const { columns, showsOthers } = model.settings;
+    const { columns, showsOthers, units } = model.settings;
+    this._table.dataset.units = units;
     const rows = processRows(device, model.notebook?.kernelId, now, showsOthers);
     this._caption.textContent = trans.__('Processes on GPU %1', device.index);
     this._layHead(columns);
