@@ -47,10 +47,8 @@ def stays_full(scene: Scene, bound: Bound) -> Array:
     if not _is_of_torch(scene, matrices):
         return softmax_results(scene)
     known = attention_layers(scene.ground)
-    rows = np.unique(scene["layer"][matrices & known[scene["layer"]]])
-    kinds = {scene.ground.layer_type[row] for row in rows.tolist()}
-    of_kind = np.array([*(name in kinds for name in scene.ground.layer_type), False])
-    mine = of_kind[scene["layer"]] & scene.grows_with_batch
+    layers = np.unique(scene["layer"][matrices & known[scene["layer"]]])
+    mine = np.isin(scene["layer"], layers) & scene.grows_with_batch
     mine[_last_of_calls(scene, mine & scene.is_saved)] = False
     return mine
 
@@ -81,18 +79,53 @@ def grouped(scene: Scene, matrices: Array) -> dict[int, float]:
 
 def keys_share(ground: Ground, layer: int) -> float:
     """Return the weights of keys (the smallest of an attention's products) as a share of the largest's."""
+    inside = np.flatnonzero(ground.data.layers["parent"] == layer).tolist()
+    sizes = [size for size in (_product_of(ground, row) for row in inside) if size]
+    return min(sizes) / max(sizes) if len(sizes) > 2 else 1.0
+
+
+def _product_of(ground: Ground, layer: int) -> int:
+    """Return the parameters of the largest product in a layer: of one with adapters beside it, its own."""
     layers = ground.data.layers
-    inside = np.flatnonzero(layers["parent"] == layer).tolist()
-    sizes = [
-        int(layers["parameters"][row])
+    inside = range(layer, layer + int(layers["subtree"][layer]))
+    products = [
+        row
         for row in inside
-        if ground.layer_type[row].startswith(LOW_TYPES)
+        if ground.is_leaf[row] and ground.layer_type[row].startswith(LOW_TYPES)
     ]
-    return min(sizes) / max(sizes) if len(sizes) > 2 and min(sizes) > 0 else 1.0
+    return max((int(layers["parameters"][row]) for row in products), default=0)
 
 
 def _is_of_torch(scene: Scene, matrices: Array) -> bool:
-    """Tell whether torch's own attention made the matrices: the function that made them is named for it."""
+    """Tell whether torch's own attention made the matrices: by the name of the function, else by what it does."""
+    return _is_named_for_torch(scene, matrices) or _scales_both(scene, matrices)
+
+
+def _scales_both(scene: Scene, matrices: Array) -> bool:
+    """Tell whether queries and keys are both scaled just before a call's first matrix, as torch's own does.
+
+    Its product takes copies of the scaled ones, which it keeps for backward; these are there until then.
+    Models that write attention out scale the matrix, or queries alone.
+    """
+    rows = np.flatnonzero(matrices & (scene["call"] >= 0))
+    rows = rows[np.argsort(scene["start"][rows], kind="stable")]
+    _, first = np.unique(scene["call"][rows], return_index=True)
+    for place in rows[first].tolist():
+        begin = scene["start"][place]
+        of_call = np.flatnonzero((scene["call"] == scene["call"][place]) & (scene["start"] < begin))
+        latest = of_call[np.argsort(-scene["start"][of_call], kind="stable")][:4]
+        copies, scaled = latest[:2], latest[2:]
+        sizes = [sorted(scene["requested"][some].tolist()) for some in (copies, scaled)]
+        kept, gone = (
+            scene.is_saved[copies],
+            ~scene.is_saved[scaled] & (scene["end"][scaled] > begin),
+        )
+        if len(latest) == 4 and sizes[0] == sizes[1] and kept.all() and gone.all():
+            return True
+    return False
+
+
+def _is_named_for_torch(scene: Scene, matrices: Array) -> bool:
     data = scene.ground.data
     rows = scene["row"][matrices & scene.is_saved & (scene["row"] >= 0)]
     stacks = np.unique(data.allocations["stack"][rows]).tolist()

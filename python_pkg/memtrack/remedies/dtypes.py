@@ -100,12 +100,26 @@ def flows_of(scene: Scene, bound: Bound) -> Array:
         [*(_layer_flow(scene.ground, row, bound) for row in _rows(scene)), _root(bound)]
     )
     flow = kind[scene["layer"]]
+    flow = np.where(_follows_full(scene, kind), int(Flow.FULL), flow)
     if bound is not Bound.LEAST:
         normed = _read_by_norms(scene)
         flow = np.where((flow == Flow.LOW) & normed, int(Flow.FULL), flow)
     of_step = scene.grows_with_batch & ~scene.of_category(Category.INPUT, Category.OTHER)
     # A gradient on its way to a weight is computed from 16-bit operands, and cast after that.
     return np.where(of_step, flow, int(Flow.SAME))
+
+
+def _follows_full(scene: Scene, kind: Array) -> Array:
+    """Return what dropout gives of an input of 32 bits: of the layer, norm or embedding, that ran before it."""
+    calls, rows = scene.ground.data.calls, scene.ground.calls
+    leaves = rows[scene.ground.is_leaf[calls["layer"][rows]]]
+    leaves = leaves[np.argsort(calls["start"][leaves], kind="stable")]
+    drops = np.array([*(one.startswith("Dropout") for one in scene.ground.layer_type), False])
+    found = np.zeros(len(calls) + 1, dtype=bool)
+    if len(leaves) > 1:
+        full = kind[calls["layer"][leaves[:-1]]] == Flow.FULL
+        found[leaves[1:]] = drops[calls["layer"][leaves[1:]]] & full
+    return np.asarray(found[scene["call"]])
 
 
 def _read_by_norms(scene: Scene) -> Array:

@@ -55,6 +55,7 @@ def quadratic(scene: Scene) -> Array:
     found = np.zeros(len(scene), dtype=bool)
     layers = scene.ground.data.layers
     known: dict[int, set[int]] = {}
+    streams = _streams(scene)
     for call, batch, length, width in attention_calls(scene):
         matrix = batch * length * length
         output = batch * length * width
@@ -65,6 +66,7 @@ def quadratic(scene: Scene) -> Array:
             and 1 <= size // (4 * matrix) <= _MOST_HEADS
             and width % (size // (4 * matrix)) == 0
             and size > 4 * output  # below that lie queries, and biases that all of a batch share
+            and size not in streams  # keys and values of a longer encoder
         }
         layer = int(scene.ground.data.calls["layer"][call])
         masks = {size // 4 for size in sizes} - {4 * output}
@@ -75,6 +77,14 @@ def quadratic(scene: Scene) -> Array:
         )
         found |= inside & np.isin(scene["requested"], list(sizes))
     return found & scene.grows_with_batch
+
+
+def _streams(scene: Scene) -> set[int]:
+    """Return the float32 bytes of what layers give that is batch × length × width: keys have these too."""
+    calls = scene.ground.data.calls
+    written = np.unique(calls["output_shape"][scene.ground.calls]).tolist()
+    shapes = [one for name in written for one in shape_of(scene.ground.data.string(name))]
+    return {4 * math.prod(one) for one in shapes if len(one) == len("bsw")}
 
 
 def _of_call(scene: Scene, call: int) -> Array:
