@@ -132,11 +132,13 @@ test('no figure of a process is cut, in either unit', async () => {
   ] as const) {
     await setGpuSetting(lab.page, 'units', units);
     await expect(panel.rows(panel.device(0))).toContainText(figure);
-    const cut = await panel.device(0).evaluate(node =>
-      [...node.querySelectorAll('.memtrack-Processes :is(th, td):not([colspan])')]
-        .filter(cell => cell.scrollWidth > cell.clientWidth)
-        .map(cell => cell.textContent)
-    );
+    const cut = await panel
+      .device(0)
+      .evaluate(node =>
+        [...node.querySelectorAll('.memtrack-Processes :is(th, td):not([colspan])')]
+          .filter(cell => cell.scrollWidth > cell.clientWidth)
+          .map(cell => cell.textContent)
+      );
     expect(cut).toEqual([]);
   }
 });
