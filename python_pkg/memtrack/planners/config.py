@@ -13,6 +13,7 @@ from typing import Any
 
 from memtrack.errors import UnreadableFile, UsageError
 from memtrack.i18n import text
+from memtrack.planners.decoders import first_of, parameters_of
 from memtrack.planners.inputs import FLOATS, KvInputs
 from memtrack.planners.quantities import parse_dtype
 
@@ -30,25 +31,13 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "vocabulary": ("vocab_size",),
 }
-_UNGATED = (
-    "gpt2",
-    "gpt_neo",
-    "gpt_neox",
-    "gptj",
-    "opt",
-    "bloom",
-    "phi",
-    "falcon",
-    "bert",
-    "starcoder2",
-)
 _INNER = ("text_config", "llm_config", "language_config")
 
 
 def kv_inputs_of(config: object, **changes: Any) -> KvInputs:
     """Return the inputs of a configuration, with `changes` over them."""
     known = _mapping_of(config)
-    found = {name: _first(known, names) for name, names in _NAMES.items()}
+    found = {name: first_of(known, names) for name, names in _NAMES.items()}
     missing = [name for name in ("layers", "hidden", "heads") if not found[name]]
     if missing:
         sought = ", ".join(_NAMES[name][0] for name in missing)
@@ -56,14 +45,11 @@ def kv_inputs_of(config: object, **changes: Any) -> KvInputs:
             text("This configuration lacks {names}.", names=sought),
             text("Take the config of a language model, such as model.config or its config.json."),
         )
-    kv_heads = found["kv_heads"] or (1 if known.get("multi_query") else found["heads"])
-    key, value = _head_sizes(known, found)
-    if known.get("kv_lora_rank"):
-        # transformers keeps what latent attention expands to, for every head.
-        kv_heads = found["heads"]
-    window, windowed = _windows(known, found["layers"])
+    kv_heads, key, value = _cached(known, found)
+    layers = _layers_with_keys(known, found["layers"])
+    window, windowed = _windows(known, layers)
     values = {
-        "layers": found["layers"],
+        "layers": layers,
         "kv_heads": kv_heads,
         "key_size": key,
         "value_size": value,
@@ -74,35 +60,10 @@ def kv_inputs_of(config: object, **changes: Any) -> KvInputs:
         "intermediate": found["intermediate"] or 4 * found["hidden"],
         "vocabulary": found["vocabulary"],
     }
-    values["parameters"] = parameters_of(known, values)
+    values["parameters"] = parameters_of(known, {**values, "layers": found["layers"]})
     dtype = changes.get("dtype") or _dtype_of(known)
     dtypes = {"dtype": dtype, "cache_dtype": dtype if dtype in FLOATS else "bf16"}
     return KvInputs(**{**values, **dtypes, **changes})
-
-
-def parameters_of(known: Mapping[str, Any], shape: Mapping[str, Any]) -> int:
-    """Return about how many parameters a decoder of this configuration has.
-
-    Embedding and head (one if tied), and a layer's projections, MLP or experts, and norms; biases where
-    the configuration tells. Exact for Llama, Mistral, Mixtral and Qwen 2; below 1 % off for GPT-2.
-    """
-    hidden, heads, vocabulary = shape["hidden"], shape["heads"], shape["vocabulary"]
-    key, value = shape["key_size"], shape["value_size"]
-    queries, keys = heads * key, shape["kv_heads"] * key
-    values = shape["kv_heads"] * value
-    attention = hidden * (queries + keys + values) + heads * value * hidden
-    model = str(known.get("model_type", ""))
-    if known.get("attention_bias") or model == "qwen2":
-        attention += queries + keys + values + (hidden if known.get("attention_bias") else 0)
-    projections = 2 if model in _UNGATED else 3
-    experts = _first(known, ("num_local_experts", "num_experts", "n_routed_experts")) or 1
-    inner = _first(known, ("moe_intermediate_size",)) if experts > 1 else 0
-    feed = experts * projections * hidden * (inner or shape["intermediate"])
-    router = hidden * experts if experts > 1 else 0
-    embeddings = vocabulary * hidden * (1 if known.get("tie_word_embeddings") else 2)
-    positions = known.get("n_positions") or 0
-    layer = attention + feed + router + 2 * hidden
-    return int(shape["layers"] * layer + embeddings + positions * hidden + hidden)
 
 
 def _mapping_of(config: object) -> Mapping[str, Any]:
@@ -119,7 +80,8 @@ def _mapping_of(config: object) -> Mapping[str, Any]:
                 text("{kind} is no configuration of a model.", kind=kind),
                 text("Take model.config, a dictionary, or the path of a config.json."),
             )
-        extra = {"layer_types": getattr(config, "layer_types", None)}
+        kinds = ("layer_types", "layers_block_type")
+        extra = {name: getattr(config, name, None) for name in kinds}
         config = {**extra, **plain}
     for name in _INNER:
         inner = config.get(name)
@@ -151,29 +113,43 @@ def _dtype_of(known: Mapping[str, Any]) -> str:
     return parse_dtype(told) if told and told != "auto" else "bf16"
 
 
-def _first(known: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    for name in names:
-        value = known.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-    return 0
+def _cached(known: Mapping[str, Any], found: Mapping[str, int]) -> tuple[int, int, int]:
+    """Return the heads that are cached, and the elements of a key and of a value of one.
+
+    Latent attention caches one vector a token that all heads share, and the rotated part of the key beside it
+    (DeepSeek-V2, 2024, section 2.1; transformers 5 and vLLM do so).
+    """
+    latent = first_of(known, ("kv_lora_rank",))
+    if latent:
+        return 1, latent, first_of(known, ("qk_rope_head_dim",))
+    size = first_of(known, ("head_dim", "kv_channels", "d_kv")) or found["hidden"] // found["heads"]
+    # Falcon's older models share one head whatever the number of heads says.
+    shared = known.get("multi_query") and not known.get("new_decoder_architecture")
+    return 1 if shared else found["kv_heads"] or found["heads"], size, size
 
 
-def _head_sizes(known: Mapping[str, Any], found: Mapping[str, int]) -> tuple[int, int]:
-    """Return the elements of a key and of a value of one head."""
-    if known.get("kv_lora_rank"):
-        names = ("qk_nope_head_dim", "qk_rope_head_dim")
-        return sum(_first(known, (name,)) for name in names), _first(known, ("v_head_dim",))
-    size = _first(known, ("head_dim", "kv_channels", "d_kv")) or found["hidden"] // found["heads"]
-    return size, size
+def _kinds_of_layers(known: Mapping[str, Any]) -> list[str]:
+    kinds = known.get("layer_types") or known.get("layers_block_type")
+    if isinstance(kinds, list | tuple):
+        return [str(kind) for kind in kinds]
+    period, offset = (first_of(known, (f"attn_layer_{name}",)) for name in ("period", "offset"))
+    layers = first_of(known, _NAMES["layers"])
+    attends = ("full_attention", "linear_attention")
+    return [attends[row % period != offset] for row in range(layers)] if period else []
+
+
+def _layers_with_keys(known: Mapping[str, Any], layers: int) -> int:
+    """Return how many layers keep keys and values: linear attention, convolutions and state spaces do not."""
+    kinds = _kinds_of_layers(known)
+    keeping = sum("attention" in kind and kind != "linear_attention" for kind in kinds)
+    return keeping or layers
 
 
 def _windows(known: Mapping[str, Any], layers: int) -> tuple[int, int]:
-    """Return the sliding window in tokens and how many layers have it."""
-    window = _first(known, ("sliding_window", "attention_window_size"))
-    types = known.get("layer_types")
+    """Return the window in tokens, sliding or of chunks, and how many layers have it."""
+    window = first_of(known, ("sliding_window", "attention_window_size", "attention_chunk_size"))
     if not window or known.get("use_sliding_window") is False:
         return 0, 0
-    if isinstance(types, list | tuple) and types:
-        return window, sum(1 for kind in types if kind == "sliding_attention")
-    return window, layers
+    kinds = _kinds_of_layers(known)
+    bounded = ("sliding_attention", "chunked_attention")
+    return window, sum(kind in bounded for kind in kinds) if kinds else layers

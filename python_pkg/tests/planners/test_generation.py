@@ -155,3 +155,72 @@ def test_parameters_are_those_of_the_real_model(name, options, tolerance):
         model = getattr(transformers, f"{name}ForCausalLM")(config)
     real = sum(parameter.numel() for parameter in model.parameters())
     assert kv_inputs_of(config).parameters == pytest.approx(real, rel=tolerance, abs=0)
+
+
+LATENT = {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "qk_nope_head_dim": 16}
+LATENT |= {"v_head_dim": 16, "n_routed_experts": 4, "n_group": 1, "topk_group": 1}
+LATENT |= {"num_experts_per_tok": 2, "moe_intermediate_size": 32, "first_k_dense_replace": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("DeepseekV3", LATENT), ("Falcon", {"multi_query": True}), ("Falcon", {"multi_query": False})],
+)
+def test_latents_and_shared_heads_are_cached_as_transformers_does(name, options):
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers", minversion="5.20")
+    small = {**SMALL, "num_key_value_heads": 4, "ffn_hidden_size": SMALL["intermediate_size"]}
+    config = getattr(transformers, f"{name}Config")(**small, **options)
+    model = getattr(transformers, f"{name}ForCausalLM")(config).eval()
+    with torch.no_grad():
+        cache = model(torch.ones(3, 17, dtype=torch.long), use_cache=True).past_key_values
+    tensors = [one for layer in cache.layers for one in (layer.keys, layer.values)]
+    real = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    assert real == cache_bytes(kv_inputs_of(model, length=17, batch=3, dtype="fp32"))
+    counted = sum(parameter.numel() for parameter in model.parameters())
+    assert kv_inputs_of(config).parameters == pytest.approx(counted, rel=0.03)
+
+
+def test_layers_without_keys_cache_none():
+    kinds = ["linear_attention", "linear_attention", "conv", "full_attention"]
+    mixed = kv_inputs_of({**SMALL, "num_hidden_layers": 4, "layer_types": kinds}, length=64)
+    whole = kv_inputs_of({**SMALL, "num_hidden_layers": 4}, length=64)
+    assert cache_bytes(mixed) == cache_bytes(whole) // 4
+    assert mixed.parameters == whole.parameters
+    period = {"attn_layer_period": 4, "attn_layer_offset": 2}
+    assert cache_bytes(
+        kv_inputs_of({**SMALL, "num_hidden_layers": 8, **period}, length=64)
+    ) == cache_bytes(kv_inputs_of({**SMALL, "num_hidden_layers": 2}, length=64))
+
+
+def test_chunks_bound_their_layers():
+    kinds = ["chunked_attention"] * 3 + ["full_attention"]
+    config = {**SMALL, "num_hidden_layers": 4, "layer_types": kinds, "attention_chunk_size": 32}
+    one = cache_bytes(kv_inputs_of({**SMALL, "num_hidden_layers": 1}, length=32))
+    assert cache_bytes(kv_inputs_of(config, length=128)) == 3 * one + 4 * one
+
+
+def test_the_parameters_of_deepseek_v3_are_671_billion():
+    config = {
+        "model_type": "deepseek_v3",
+        "num_hidden_layers": 61,
+        "hidden_size": 7168,
+        "num_attention_heads": 128,
+        "num_key_value_heads": 128,
+        "intermediate_size": 18432,
+        "moe_intermediate_size": 2048,
+        "n_routed_experts": 256,
+        "n_shared_experts": 1,
+        "first_k_dense_replace": 3,
+        "q_lora_rank": 1536,
+        "kv_lora_rank": 512,
+        "qk_rope_head_dim": 64,
+        "qk_nope_head_dim": 128,
+        "v_head_dim": 128,
+        "vocab_size": 129280,
+        "tie_word_embeddings": False,
+    }
+    inputs = kv_inputs_of(config, length=1)
+    assert inputs.parameters == pytest.approx(671e9, rel=0.001)
+    # The paper's 576 numbers a token and layer, whatever the heads.
+    assert cache_bytes(inputs) == 61 * 576 * 2
