@@ -337,6 +337,8 @@ def open(  # noqa: A001 - users read memtrack.open
     for what cannot be opened.
     """
     folder = os.path.expanduser(path)
+    if not os.fspath(path):
+        raise UsageError(text("The name of a file is missing: it is empty."))
     if os.path.isdir(folder):
         from memtrack.ranks import open_ranks
 

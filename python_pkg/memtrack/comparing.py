@@ -105,7 +105,10 @@ def history(
 def opened(folder: Folder = None, *, create: bool = False) -> History:
     """Open a history, once all that is to be added is there; UnavailableError where there is none."""
     wait()
-    return History(_folder(folder), create=create)
+    place = _folder(folder)
+    if place.is_file():
+        raise UsageError(text("{path} is not a folder.", path=place))
+    return History(place, create=create)
 
 
 def diff_of(before: Side, after: Side, shown: Presentation | None = None) -> Diff:

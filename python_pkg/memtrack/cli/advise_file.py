@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from typing import Any
 
 from memtrack.api import advise
 from memtrack.cli.onerank import add_rank, opened
+from memtrack.cli.terminal import columns
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.advicetext import render_advice
@@ -42,6 +42,5 @@ def run(options: argparse.Namespace, language: str) -> int:
     if options.json:
         print(json.dumps(found.to_json(language), ensure_ascii=False, indent=2))
     else:
-        columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
-        sys.stdout.write(render_advice(found.advised, language, columns) + "\n")
+        sys.stdout.write(render_advice(found.advised, language, columns()) + "\n")
     return 0

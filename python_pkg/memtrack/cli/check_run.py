@@ -9,8 +9,9 @@ import argparse
 import json
 from typing import Any
 
-from memtrack.cli.history_runs import add_folder, columns
+from memtrack.cli.history_runs import add_folder
 from memtrack.cli.onerank import add_rank, refuse_without_folder
+from memtrack.cli.terminal import columns
 from memtrack.comparing import BASELINE, Side, before_of, side_of
 from memtrack.i18n import text
 from memtrack.reports.check import DEFAULT_INCREASE, checked, parse_increase, render_check

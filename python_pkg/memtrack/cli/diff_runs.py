@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from memtrack.cli.history_runs import add_folder, columns
+from memtrack.cli.history_runs import add_folder
 from memtrack.cli.onerank import add_rank, refuse_without_folder
+from memtrack.cli.terminal import columns
 from memtrack.comparing import BASELINE, LAST, compare, compare_ranks, recording_of
 from memtrack.errors import UsageError
 from memtrack.i18n import text

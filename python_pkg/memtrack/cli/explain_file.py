@@ -9,12 +9,12 @@ import gzip
 import io
 import json
 import lzma
-import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
+from memtrack.cli.terminal import columns
 from memtrack.diagnosis.explain import explain_text
 from memtrack.errors import UnreadableFile, UsageError
 from memtrack.i18n import Text, languages, text
@@ -65,13 +65,12 @@ def run(options: argparse.Namespace, language: str) -> int:
     if options.json:
         print(json.dumps(diagnosis.to_json(spoken), ensure_ascii=False, indent=2))
     else:
-        columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
-        print(render_diagnosis(diagnosis, spoken, columns))
+        print(render_diagnosis(diagnosis, spoken, columns()))
     return 0
 
 
 def _from_stdin(*, asked: bool) -> Any:
-    if not asked and sys.stdin.isatty():
+    if sys.stdin is None or (not asked and sys.stdin.isatty()):
         raise UsageError(
             text("No text was given."),
             text("Name a file, or pipe one in: python train.py 2>&1 | memtrack explain"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from typing import Any
 
+from memtrack.cli.terminal import columns
 from memtrack.comparing import history
+from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.historyforms import render_history
 
@@ -33,19 +34,18 @@ def add_folder(parser: argparse.ArgumentParser, language: str) -> None:
     parser.add_argument("--folder", metavar="FOLDER", help=where.render(language))
 
 
-def columns() -> int:
-    """Return how wide the terminal is, within what we lay out for."""
-    return min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
-
-
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the runs."""
+    if options.limit < 1:
+        raise UsageError(
+            text("--limit takes a whole number from 1 up, not '{value}'.", value=options.limit)
+        )
     search = " ".join(options.words)
     found = history(search, deleted=options.deleted, folder=options.folder)
     if options.json:
         told = found.to_json()
-        told["runs"] = told["runs"][: max(0, options.limit)]
+        told["runs"] = told["runs"][: options.limit]
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
-        print(render_history(found, language, columns(), max(1, options.limit)))
+        print(render_history(found, language, columns(), options.limit))
     return 0

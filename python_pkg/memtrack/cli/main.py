@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
 
 from memtrack._version import __version__
 from memtrack.cli import run_script
+from memtrack.cli.parser import Parser
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, preferred_language, text
 
-FINE, WRONG = 0, 2
-NOTEBOOK_ONLY = ("free", "mark", "save", "status", "who")
+FINE, WRONG, INTERRUPTED = 0, 2, 130
+NOTEBOOK_ONLY = ("free", "mark", "off", "save", "status", "track", "who")
 """Magics that people try on the command line too; they ask a running kernel."""
 
+_SEVERAL = {"history": "words", "summary": "moments"}
+"""Commands that take any number of words: argparse leaves those over that stand behind an option."""
+
 _Run = Callable[[argparse.Namespace, str], int]
-
-
-class _Parser(argparse.ArgumentParser):
-    """Raises our own error, so that every wrong use ends as one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}.")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write without swallowing a failure, as argparse does."""
-        if message:
-            (file or sys.stderr).write(message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,6 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run_script.main(given[1:], language)
     for stream in (sys.stdout, sys.stderr):
         _spell_what_it_can(stream)
+    if sys.stdout is None:  # the shell has closed it: only the exit code is wanted
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            return _guarded(given, language)
+    return _guarded(given, language)
+
+
+def _guarded(given: list[str], language: str) -> int:
+    """Run a command; every expected failure is one line."""
     try:
         try:
             return _run(given, language)
@@ -51,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemtrackError as error:
         print(error.in_language(language), file=sys.stderr)
         return WRONG
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone, as with `| head`: nothing more to say.
         _discard_output()
@@ -69,7 +70,7 @@ def _spell_what_it_can(stream: object) -> None:
 
 def _discard_output() -> None:
     """Keep what is still in the buffer from failing once more when Python exits."""
-    with contextlib.suppress(OSError):  # a stream without a file
+    with suppress(OSError):  # a stream without a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -81,7 +82,9 @@ def _problem(error: OSError) -> Text:
 
 
 def _run(arguments: list[str], language: str) -> int:
-    parser, commands = _parser(language)
+    parser, commands, parsers = _parser(language)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
     word = next((one for one in arguments if not one.startswith("-")), None)
     if word in NOTEBOOK_ONLY:
         raise UsageError(
@@ -93,14 +96,18 @@ def _run(arguments: list[str], language: str) -> int:
     if not arguments:
         parser.print_help(sys.stderr)
         return WRONG
-    options = parser.parse_args(arguments)
+    options, rest = parser.parse_known_args(arguments)
+    if options.command in _SEVERAL and not any(one.startswith("-") for one in rest):
+        getattr(options, _SEVERAL[options.command]).extend(rest)
+        rest = []
+    parsers.get(options.command, parser).refuse_rest(rest)
     if options.command is None:
         parser.print_help(sys.stderr)
         return WRONG
     return commands[options.command](options, language)
 
 
-def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
+def _parser(language: str) -> tuple[Parser, dict[str, _Run], Mapping[str, Parser]]:
     from memtrack.cli import (
         advise_file,
         check_run,
@@ -116,7 +123,7 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
     )
 
     purpose = text("Shows where the memory of a PyTorch run went: by layer, phase and cause.")
-    parser = _Parser(prog="memtrack", description=purpose.render(language))
+    parser = Parser(prog="memtrack", description=purpose.render(language))
     parser.add_argument("--version", action="version", version=f"memtrack {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     open_file.add_arguments(commands, language)
@@ -144,4 +151,5 @@ def _parser(language: str) -> tuple[argparse.ArgumentParser, dict[str, _Run]]:
         "check": check_run.run,
         "gpu": gpu_look.run,
     }
-    return parser, known | {"run": lambda _, spoken: run_script.main([], spoken)}
+    known["run"] = lambda _, spoken: run_script.main([], spoken)
+    return parser, known, commands.choices

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 from memtrack.api import Recording
 from memtrack.cli.onerank import add_rank, opened
-from memtrack.errors import UnavailableError
+from memtrack.cli.terminal import columns
+from memtrack.exports.write import told_in_one_line
 from memtrack.i18n import text
 from memtrack.ranks import open_ranks
 from memtrack.reports import Report, render_text
@@ -56,7 +56,7 @@ def add_arguments(commands: Any, language: str) -> None:
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the report."""
     folder = Path(os.path.expanduser(options.file))
-    if folder.is_dir() and options.rank is None:
+    if options.file and folder.is_dir() and options.rank is None:
         return _show_ranks(open_ranks(folder).ranks_report, options.json, language)
     recording = opened(options.file, options.rank)
     if options.export_snapshot is not None:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     if options.json:
         print(json.dumps(summary(report), ensure_ascii=False, indent=2))
     else:
-        print(render_text(report, width=_columns(), language=language))
+        print(render_text(report, width=columns(), language=language))
     return 0
 
 
@@ -73,17 +73,13 @@ def _show_ranks(report: RanksReport, as_json: bool, language: str) -> int:
     if as_json:
         print(json.dumps(ranks_json(report), ensure_ascii=False, indent=2))
     else:
-        print(render_ranks(report, language, _columns()))
+        print(render_ranks(report, language, columns()))
     return 0
 
 
 def _export(recording: Recording, target: str, language: str) -> int:
-    try:
+    with told_in_one_line(target):
         path = recording.export_snapshot(target)
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        sentence = text("{path} cannot be written ({problem}).", path=target, problem=problem)
-        raise UnavailableError(sentence) from error
     print(text("Wrote {path}: open it at pytorch.org/memory_viz.", path=path).render(language))
     return 0
 
@@ -98,7 +94,3 @@ def summary(report: Report) -> dict[str, Any]:
         layer = report.layers.path[peak["layer"]] if peak["layer"] >= 0 else None
         view["peak"] = {**peak, "step": peak["step"] + 1, "layer": layer}
     return {**shared, "views": views}
-
-
-def _columns() -> int:
-    return min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from typing import Any
 
+from memtrack.cli.terminal import columns
 from memtrack.i18n import text
 from memtrack.planners.request import parse_plan
 from memtrack.planners.words import OPTIONS_OF, USAGE
@@ -37,8 +37,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     if len(words) < len(options.words):
         print(json.dumps(plan.to_json(), ensure_ascii=False, indent=2))
     else:
-        columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
-        sys.stdout.write(render_plan(plan, language, columns) + "\n")
+        sys.stdout.write(render_plan(plan, language, columns()) + "\n")
     return 0
 
 

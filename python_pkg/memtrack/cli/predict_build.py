@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import shutil
 import sys
 import traceback
 from collections.abc import Callable
@@ -14,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from memtrack.cli.buildat import as_program, build_at, without_our_frames
+from memtrack.cli.terminal import columns
 from memtrack.errors import MemtrackError, UsageError
+from memtrack.exports.write import told_in_one_line
 from memtrack.i18n import Text, text
 from memtrack.predicting import Prediction, largest_batch, predict
 from memtrack.reports import render_text
@@ -67,7 +68,8 @@ def run(options: argparse.Namespace, language: str) -> int:
     finally:
         progress.end()
     if found is not None and options.save is not None:
-        found.save(options.save)
+        with told_in_one_line(options.save):
+            found.save(options.save)
     if options.json:
         told = {"schema": SCHEMA} if found is None else as_json(found)
         print(json.dumps({**told, **answer}, ensure_ascii=False, indent=2))
@@ -139,13 +141,12 @@ def _largest(
 
 
 def _print(found: Prediction | None, answer: dict[str, Any], language: str) -> None:
-    columns = min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
     if answer:
         limiting = answer["limiting_next"]
         sentence = largest_sentence(answer["largest_batch"], limiting["phase"], limiting["layer"])
         print(sentence.render(language))
     if found is not None:
-        print(render_text(found.report(), width=columns, language=language))
+        print(render_text(found.report(), width=columns(), language=language))
 
 
 def _failed(error: BaseException, language: str) -> int:

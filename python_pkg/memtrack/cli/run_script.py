@@ -9,8 +9,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
+from memtrack.cli.parser import Parser
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.i18n import Text, text
 from memtrack.scripts.program import Module, NoProgram, Program, script_or_folder
@@ -81,22 +82,15 @@ def split(arguments: Sequence[str]) -> tuple[list[str], bool, list[str]]:
     return list(arguments), False, []
 
 
-class _Parser(argparse.ArgumentParser):
-    """Raises our own error, so that every wrong use ends as one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}.")
-
-
 def _parsed(own: Sequence[str], language: str) -> argparse.Namespace:
-    parser = _Parser(
+    parser = Parser(
         prog="memtrack run",
         description=_PURPOSE.render(language),
         usage=_USAGE,
-        allow_abbrev=False,
     )
     _add_options(parser, language)
-    options = parser.parse_args(own)
+    options, rest = parser.parse_known_args(own)
+    parser.refuse_rest(rest)
     if options.steps is not None and options.steps < 1:
         raise UsageError(
             text("steps must be a whole number from 1, not {given}.", given=options.steps)

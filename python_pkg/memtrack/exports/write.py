@@ -44,22 +44,39 @@ def export(
         kind = type(recording).__name__
         raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
     spare_source(getattr(recording, "source", None), path)
+    if not os.fspath(path):
+        raise UsageError(text("The name of a file is missing: it is empty."))
     target = Path(path).expanduser()
     ending = target.suffix.lower()
-    if ending not in _WRITERS:
-        raise UsageError.unknown_word(text("format"), ending or target.name, _WRITERS)
+    _check_name(target, ending)
     if table and table not in TABLE_NAMES:
         raise UsageError.unknown_word(text("table"), table, TABLE_NAMES)
     if table and ending not in OF_TABLES:
         endings = ", ".join(OF_TABLES)
         raise UsageError(text("A single table is written as {endings}.", endings=endings))
-    with _told_in_one_line(target):
+    with told_in_one_line(target):
         if target.is_dir():
             raise UsageError(text("{path} is a folder.", path=target))
         if not force:
             refuse_existing(target)
         _WRITERS[ending](data, target, table)
     return target
+
+
+def _check_name(target: Path, ending: str) -> None:
+    """Raise UsageError where the name of a file does not say what to write to it."""
+    if "\0" in str(target):
+        raise UsageError(text("No file can have the name {name}.", name=repr(str(target))))
+    if ending in _WRITERS:
+        return
+    if target.is_dir():
+        raise UsageError(text("{path} is a folder.", path=target))
+    if ending:
+        raise UsageError.unknown_word(text("format"), ending, _WRITERS)
+    raise UsageError(
+        text("The name '{name}' has no ending that says the format.", name=target.name),
+        text("Known: {words}.", words=", ".join(_WRITERS)),
+    )
 
 
 def refuse_existing(target: Path) -> None:
@@ -84,7 +101,8 @@ def spare_source(source: Path | None, path: str | os.PathLike[str], ending: str 
 
 
 @contextmanager
-def _told_in_one_line(target: Path) -> Iterator[None]:
+def told_in_one_line(target: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the system says of a file that cannot be written to one line: UnavailableError."""
     try:
         yield
     except OSError as error:

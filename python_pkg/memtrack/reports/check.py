@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,12 +134,13 @@ def parse_increase(words: str) -> Increase:
         return Increase(share=float(share[1]) / 100)
     if words.strip() == "0":
         return Increase()
-    if words.strip().replace(".", "", 1).isdecimal():
-        raise UsageError(
-            text("'{words}' is neither a share nor a size.", words=words[:60]),
-            text("An increase is such as 5% or 200MiB."),
-        )
-    return Increase(bytes=parse_size(words))
+    if not words.strip().replace(".", "", 1).isdecimal():
+        with suppress(UsageError):
+            return Increase(bytes=parse_size(words))
+    raise UsageError(
+        text("'{words}' is neither a share nor a size.", words=words[:60]),
+        text("An increase is such as 5% or 200MiB."),
+    )
 
 
 def render_check(check: Check, language: str = ENGLISH, width: int = 80) -> str:

@@ -32,7 +32,7 @@ def test_json_is_one_object(file, capsys):
         (["--budget", "much"], "not a size"),
         (["--gpus", "two"], "whole number"),
         (["--gpus", "0"], "between 1"),
-        (["--what"], "unrecognized"),
+        (["--what"], "There is no option '--what'."),
     ],
 )
 def test_wrong_use_is_one_line(file, capsys, more, told):

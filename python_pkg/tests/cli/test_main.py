@@ -12,7 +12,7 @@ from synthetic import Script
 
 import memtrack
 from memtrack.cli import main
-from memtrack.cli.main import NOTEBOOK_ONLY
+from memtrack.cli.main import NOTEBOOK_ONLY, _parser
 from memtrack.notebook.words import SUB_COMMANDS
 from memtrack.recording import save_recording
 from memtrack.reports import build_report, render_text
@@ -86,9 +86,9 @@ def test_unreadable_file_is_one_line(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["open"], "the following arguments are required: FILE"),
-        (["open", "a", "b"], "unrecognized arguments: b"),
-        (["open", "a", "--jsn"], "unrecognized arguments: --jsn"),
+        (["open"], "Something is missing: FILE"),
+        (["open", "a", "b"], "'b' is one word too many."),
+        (["open", "a", "--jsn"], "There is no option '--jsn'. Did you mean '--json'?"),
     ],
 )
 def test_wrong_use_is_one_line(capsys, arguments, problem):
@@ -248,7 +248,7 @@ def test_summary_of_a_wrong_moment_is_one_line(capsys, read_file, moments, sente
 
 def test_summary_without_a_file_asks_for_the_file_alone(capsys):
     assert main(["summary"]) == 2
-    assert "required: FILE." in capsys.readouterr().err
+    assert "missing: FILE\n" in capsys.readouterr().err
 
 
 def test_summary_of_a_run_on_the_cpu_says_why_there_is_none(capsys, tmp_path):
@@ -274,9 +274,16 @@ def test_an_export_to_nowhere_is_one_line(capsys, tmp_path):
     assert err == f"{target} cannot be written (No such file or directory).\n"
 
 
+COMMANDS = [*_parser("en")[1]]
+
+
+def test_every_magic_is_a_command_or_sent_to_the_notebook():
+    assert set(SUB_COMMANDS) - {"help"} - set(COMMANDS) == set(NOTEBOOK_ONLY)
+
+
 @pytest.mark.parametrize("word", NOTEBOOK_ONLY)
 def test_a_magic_that_is_no_command_is_sent_to_the_notebook(capsys, word):
-    assert word in SUB_COMMANDS
+    assert word in SUB_COMMANDS and word not in COMMANDS
     assert main([word]) == 2
     told = capsys.readouterr().err
     assert told == f"{word} is for a notebook, whose kernel it asks. In a cell: %memtrack {word}\n"

@@ -192,7 +192,7 @@ def test_another_kind_of_device_cannot_judge(capsys, tmp_path):
     ("words", "sentence"),
     [
         (("--max-increase", "5"), "'5' is neither a share nor a size."),
-        (("--max-increase", "much"), "'much' is not a size."),
+        (("--max-increase", "much"), "'much' is neither a share nor a size."),
         (("--max-peak", "-1"), "'-1' is not a size."),
         (("--max-peak", "x"), "'x' is not a size."),
         (("--baseline", "nowhere"), "There is no run 'nowhere'"),

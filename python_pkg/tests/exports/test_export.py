@@ -173,7 +173,7 @@ def test_a_file_that_is_there_stays_unless_forced(recording, tmp_path):
     ("name", "table", "words"),
     [
         ("run.xlsx", "", "There is no format '.xlsx'."),
-        ("run", "", "There is no format 'run'."),
+        ("run", "", "The name 'run' has no ending"),
         ("run.csv", "layer", "There is no table 'layer'. Did you mean 'layers'?"),
         ("run.html", "layers", "A single table is written as .csv, .parquet, .json."),
         ("missing/run.csv", "", "cannot be written (No such file or directory)"),

@@ -278,8 +278,8 @@ def test_a_binary_file_is_no_program(folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--step", "3", "beside.py"], "memtrack run: unrecognized arguments: --step 3."),
-        (["--steps", "x", "beside.py"], "memtrack run: argument --steps: invalid int value: 'x'."),
+        (["--step", "3", "beside.py"], "There is no option '--step'. Did you mean '--steps'?"),
+        (["--steps", "x", "beside.py"], "--steps takes a whole number, not 'x'."),
     ],
 )
 def test_an_option_that_is_none_is_one_line(folder, arguments, words):
