@@ -27,7 +27,8 @@ export interface IAdvisedRemedy {
   /** Place in the order of harm, least first; undefined where the payload does not tell. */
   readonly harm: number | undefined;
   readonly caveats: readonly Text[];
-  readonly code: string;
+  /** Code to paste; its comments are in every language. */
+  readonly code: Text;
 }
 
 /** Several remedies at once, mildest first, by their ids. */

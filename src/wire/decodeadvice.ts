@@ -40,7 +40,8 @@ function remedyOf(fields: Fields): IAdvisedRemedy {
     costClass: COST_CLASSES.find(each => each === costClass) ?? 'high',
     harm: fields.has('harm') ? fields.number('harm') : undefined,
     caveats: fields.list('caveats', decodeText),
-    code: fields.string('code')
+    // Payloads of earlier versions have comments in English alone.
+    code: fields.has('codes') ? textOf(fields, 'codes') : { en: fields.string('code') }
   };
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from memtrack.diagnosis.advice.comments import in_language
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.remedies import Advised, Remedy
 from memtrack.reports import advicewords as words
@@ -72,7 +73,11 @@ def _details(remedy: Remedy, language: str) -> str:
     if bounds is not None:
         told.append(bounds)
     body = "".join(_paragraph(one, language) for one in told)
-    code = f'<pre style="{_CODE}"><code>{escape(remedy.code)}</code></pre>' if remedy.code else ""
+    code = (
+        f'<pre style="{_CODE}"><code>{escape(in_language(remedy.code, language))}</code></pre>'
+        if remedy.code
+        else ""
+    )
     summary = f"<summary>{_sentence(remedy.title, language)}</summary>"
     return f"<details>{summary}{body}{code}{_list(remedy.caveats, language)}</details>"
 

@@ -3,7 +3,7 @@
     {"budget": int|null, "base": {"peak": int, "reserved": int|null},
      "remedies": [{"id", "title": Text, "applies": bool, "why": Text, "saving", "peak", "low", "high",
         "reserved": int|null, "evidence": "simulated"|"predicted"|"estimated"|"unknown",
-        "cost": Text, "cost_class": "none"|"low"|"medium"|"high", "caveats": [Text], "code": str}],
+        "cost": Text, "cost_class": "none"|"low"|"medium"|"high", "caveats": [Text], "code": str, "codes": Text}],
      "combinations": [{"ids": [str], "peak", "saving": int, "reserved": int|null, "fits": bool}]}
 
 Bytes are integers; Text is one string in every shipped language. Remedies come ranked.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memtrack.diagnosis.advice.comments import in_each_language, in_language
 from memtrack.i18n import in_every_language
 from memtrack.remedies import Advised, Combination, Remedy
 
@@ -44,6 +45,8 @@ def advice_json(advised: Advised, language: str) -> dict[str, Any]:
         for name in ("title", "why", "cost"):
             row[name] = getattr(remedy, name).render(language)
         row["caveats"] = [one.render(language) for one in remedy.caveats]
+        row["code"] = in_language(remedy.code, language)
+        del row["codes"]
         rows.append(row)
     return {"schema": SCHEMA, **encode_advice(advised), "remedies": rows}
 
@@ -65,6 +68,7 @@ def _remedy(remedy: Remedy) -> dict[str, Any]:
         "harm": remedy.harm,
         "caveats": [in_every_language(one) for one in remedy.caveats],
         "code": remedy.code,
+        "codes": in_each_language(remedy.code),
     }
 
 

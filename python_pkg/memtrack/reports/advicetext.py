@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memtrack.diagnosis.advice.comments import in_language
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.remedies import Advised, Remedy
 from memtrack.reports import advicewords as words
@@ -89,7 +90,10 @@ def _details(remedy: Remedy, number: int, language: str, width: int) -> list[str
     bounds = words.interval(remedy)
     for sentence in (*told, *([] if bounds is None else [bounds])):
         lines += wrapped(_DEEP + plain(sentence.render(language)), width, _DEEP)
-    lines += [f"{_DEEP}{_INDENT}{line}".rstrip() for line in remedy.code.splitlines()]
+    lines += [
+        f"{_DEEP}{_INDENT}{line}".rstrip()
+        for line in in_language(remedy.code, language).splitlines()
+    ]
     for caveat in remedy.caveats:
         lines += wrapped(f"{_DEEP}! {caveat.render(language)}", width, _DEEP + "  ")
     return lines

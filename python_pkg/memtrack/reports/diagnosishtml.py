@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from memtrack.diagnosis.advice.comments import in_language
 from memtrack.diagnosis.diagnosis import SURE, Advice, Check, Diagnosis
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports import diagnosiswords as words
@@ -118,7 +119,7 @@ def _advice(advice: Advice, language: str) -> str:
     cost = _paragraph(text("cost: {cost}", cost=advice.cost), language)
     caveats = "".join(_list(advice.caveats[: words.MOST_CAVEATS], language))
     title = f"<strong>{_sentence(advice.title, language)}</strong>{more}"
-    return f"<li>{title}{cost}{_code(advice.code)}{caveats}</li>"
+    return f"<li>{title}{cost}{_code(advice.code, language)}{caveats}</li>"
 
 
 def _checks(diagnosis: Diagnosis, language: str) -> list[str]:
@@ -129,13 +130,13 @@ def _checks(diagnosis: Diagnosis, language: str) -> list[str]:
 
 
 def _check(check: Check, language: str) -> str:
-    return f"<li>{_sentence(check.text, language)}{_code(check.code)}</li>"
+    return f"<li>{_sentence(check.text, language)}{_code(check.code, language)}</li>"
 
 
-def _code(code: str) -> str:
+def _code(code: str, language: str) -> str:
     if not code:
         return ""
-    return f'<pre style="{_CODE}"><code>{escape(code[:LONGEST_CODE])}</code></pre>'
+    return f'<pre style="{_CODE}"><code>{escape(in_language(code, language)[:LONGEST_CODE])}</code></pre>'
 
 
 def _message(message: str, language: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtrack.diagnosis.advice.comments import in_language
 from memtrack.diagnosis.diagnosis import Advice, Cause, Check, Diagnosis
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports import diagnosiswords as words
@@ -65,7 +66,7 @@ class _Page:
         self.lines += ["", self.render(sentence)]
 
     def code(self, code: str, indent: str) -> None:
-        lines = code.splitlines()
+        lines = in_language(code, self._language).splitlines()
         self.lines += [f"{indent}{plain(line)}".rstrip() for line in lines[:_MOST_CODE]]
 
     def cause(self, cause: Cause) -> None:

@@ -8,6 +8,7 @@ from IPython.core.formatters import DisplayFormatter
 from large_recording import large_recording
 
 from memtrack import advise
+from memtrack.diagnosis.advice.comments import in_language
 from memtrack.errors import UsageError
 from memtrack.i18n import languages
 from memtrack.remedies.catalogue import SINGLE_DEVICE
@@ -46,7 +47,7 @@ def test_ipython_shows_the_table_although_it_is_a_list(found):
 @pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_text_keeps_to_its_width_but_for_code(found, language, width):
-    code = {line.strip() for one in found for line in one.code.splitlines()}
+    code = {line.strip() for one in found for line in in_language(one.code, language).splitlines()}
     for line in render_advice(found.advised, language, width).splitlines():
         assert display_width(line) <= width or line.strip() in code
 

@@ -76,6 +76,7 @@ function headOf(
   { trans, say, copying }: IRowTools
 ): HTMLElement {
   const [bytes, share] = figuresOf(remedy, advice, trans);
+  const code = say(remedy.code);
   const worse = (remedy.saving ?? 0) < 0 ? ' memtrack-mod-worse' : '';
   const evidence = element(
     'span',
@@ -102,7 +103,7 @@ function headOf(
     element(
       'td',
       { class: 'memtrack-Advice-copy' },
-      ...(remedy.code === '' ? [] : [copying.button(remedy.code, say(remedy.title))])
+      ...(code === '' ? [] : [copying.button(code, say(remedy.title))])
     )
   );
 }
@@ -122,6 +123,7 @@ function figuresOf(
 
 function detailsOf(remedy: IAdvisedRemedy, { trans, say, copying }: IRowTools): HTMLElement {
   const interval = intervalWord(remedy, trans);
+  const code = say(remedy.code);
   const told = [say(remedy.why), say(remedy.cost)].filter(line => line !== '');
   const known = [evidenceSentence(remedy.evidence, trans), ...(interval ? [interval] : [])];
   const caveats = remedy.caveats.map(text => element('li', { dir: 'auto' }, say(text)));
@@ -139,7 +141,7 @@ function detailsOf(remedy: IAdvisedRemedy, { trans, say, copying }: IRowTools): 
             element('p', { class: 'memtrack-Advice-caveats' }, trans.__('Mind:')),
             element('ul', {}, ...caveats)
           ]),
-      ...(remedy.code === '' ? [] : [copying.block(remedy.code, say(remedy.title))])
+      ...(code === '' ? [] : [copying.block(code, say(remedy.title))])
     )
   );
 }

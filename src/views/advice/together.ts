@@ -15,13 +15,22 @@ export function titlesOf(one: ICombination, advice: IAdvice, say: Say): string {
   return one.ids.map(id => titles.get(id) ?? id).join(' + ');
 }
 
+/** Returns the combinations of something, in the order of their harshest remedy. */
+function mildToHarsh(advice: IAdvice): readonly ICombination[] {
+  const harm = new Map(advice.remedies.map(remedy => [remedy.id, remedy.harm ?? 0]));
+  const worst = ({ ids }: ICombination): number => Math.max(...ids.map(id => harm.get(id) ?? 0));
+  return advice.combinations
+    .filter(({ ids }) => ids.length > 0)
+    .sort((a, b) => worst(a) - worst(b) || a.ids.length - b.ids.length);
+}
+
 /** Returns the list of combinations; undefined for none. */
 export function togetherSection(
   advice: IAdvice,
   say: Say,
   trans: TranslationBundle
 ): HTMLElement | undefined {
-  const shown = advice.combinations.filter(({ ids }) => ids.length > 0);
+  const shown = mildToHarsh(advice);
   if (shown.length === 0) {
     return undefined;
   }

@@ -51,6 +51,14 @@ describe('advice from Python', () => {
     expect(remedies[0]).toMatchObject({ evidence: 'unknown', costClass: 'high' });
   });
 
+  it('takes code with its comments in every language, or in English alone', () => {
+    const earlier = Object.fromEntries(Object.entries(remedy).filter(([key]) => key !== 'codes'));
+    const codes = { en: 'a = 1  # one', zh_CN: 'a = 1  # 一' };
+    const later = { ...remedy, code: 'a = 1  # one', codes };
+    const ones = adviceOf({ remedies: [{ ...earlier, code: 'b' }, later], combinations: [] });
+    expect(ones.remedies.map(({ code }) => code)).toEqual([{ en: 'b' }, codes]);
+  });
+
   it.each([
     [{ budget: -1 }, 'advice.budget'],
     [{ base: {} }, 'advice.base.peak'],

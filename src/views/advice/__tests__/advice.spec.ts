@@ -99,9 +99,9 @@ describe('the tab of advice', () => {
     );
   });
 
-  it('has the combinations with what fits, and folds what cannot be told or does not help', () => {
+  it('has the combinations from mild to harsh with what fits, and folds what cannot be told or does not help', () => {
     const rows = all('.memtrack-mod-together tr');
-    expect(rows.map(row => cells(row)[3])).toEqual(['✓ fits', 'does not fit']);
+    expect(rows.map(row => cells(row)[3])).toEqual(['does not fit', '✓ fits']);
     const [unknown, refused] = all('details');
     expect(unknown?.querySelector('summary')?.textContent).toBe('Cannot be told from this run (1)');
     expect(unknown?.hasAttribute('open')).toBe(false);
