@@ -45,21 +45,32 @@ _KV_FORMULAS: Mapping[str, Text] = MappingProxyType(
 )
 WAYS: Mapping[str, Text] = MappingProxyType(
     {
-        "load_cpu": text("torch.load, load_state_dict, then .cuda()"),
-        "load_cuda": text("torch.load(map_location='cuda') into a model on the GPU"),
-        "mmap": text("torch.load(mmap=True), load_state_dict, then .cuda()"),
-        "assign": text("torch.load, load_state_dict(assign=True), then .cuda()"),
-        "meta": text("model on meta, torch.load, assign=True, then .cuda()"),
-        "meta_mmap": text("model on meta, torch.load(mmap=True), assign=True, then .cuda()"),
-        "safetensors": text("safetensors load_file, load_state_dict, then .cuda()"),
-        "safetensors_cuda": text(
-            "model on meta, safetensors load_file(device='cuda'), assign=True"
+        "load_cpu": text("torch.load, load_state_dict, then .to('cuda', dtype)"),
+        "load_cuda": text(
+            "torch.load(map_location='cuda') into a model on the GPU, then .to(dtype)"
         ),
-        "pretrained_old": text("from_pretrained of transformers 4 in fp32, then .cuda()"),
-        "pretrained": text("from_pretrained with dtype, low_cpu_mem_usage, then .cuda()"),
-        "pretrained_device_map": text("from_pretrained with dtype and device_map='cuda'"),
+        "mmap": text("torch.load(mmap=True), load_state_dict, then .to('cuda', dtype)"),
+        "assign": text("torch.load, load_state_dict(assign=True), then .to('cuda', dtype)"),
+        "meta": text("model on meta, torch.load, assign=True, then .to('cuda', dtype)"),
+        "meta_mmap": text(
+            "model on meta, torch.load(mmap=True), assign=True, then .to('cuda', dtype)"
+        ),
+        "safetensors": text("safetensors load_file, load_state_dict, then .to('cuda', dtype)"),
+        "safetensors_cuda": text(
+            "model on meta, safetensors load_file(device='cuda'), assign=True, then .to(dtype)"
+        ),
+        "pretrained_old": text(
+            "from_pretrained(name) of transformers 4, which makes fp32, then .to('cuda', dtype)"
+        ),
+        "pretrained": text(
+            "from_pretrained(name, dtype=dtype), then .cuda(); transformers 4: low_cpu_mem_usage=True"
+        ),
+        "pretrained_device_map": text("from_pretrained(name, dtype=dtype, device_map='cuda')"),
     }
 )
+
+
+_TORCH_NAMES = MappingProxyType({"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"})
 
 
 def name_of(part: str) -> Text:
@@ -92,9 +103,10 @@ def subject(inputs: Inputs) -> Text:
             batch=inputs.batch,
         )
     return text(
-        "Loading {count} parameters, stored as {stored}, wanted as {dtype}",
+        "Loading {count} parameters: {stored} in the file, {built} as the class builds them, {dtype} wanted",
         count=format_count(inputs.parameters),
         stored=inputs.stored,
+        built=inputs.built,
         dtype=inputs.dtype,
     )
 
@@ -191,6 +203,10 @@ def notes(inputs: Inputs) -> Sequence[Text]:
     if isinstance(inputs, LoadingInputs):
         return (
             text("Mapped pages of a file are dropped when memory runs short: they need not fit."),
+            text(
+                "dtype stands for the one that is wanted, torch.{dtype}.",
+                dtype=_TORCH_NAMES.get(inputs.dtype, inputs.dtype),
+            ),
         )
     if isinstance(inputs, KvInputs):
         return ()

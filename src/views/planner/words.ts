@@ -99,27 +99,33 @@ export function verdictText(
 export function wayName(id: string, trans: TranslationBundle): string {
   switch (id) {
     case 'load_cpu':
-      return trans.__('torch.load, load_state_dict, then .cuda()');
+      return trans.__("torch.load, load_state_dict, then .to('cuda', dtype)");
     case 'load_cuda':
-      return trans.__("torch.load(map_location='cuda') into a model on the GPU");
+      return trans.__("torch.load(map_location='cuda') into a model on the GPU, then .to(dtype)");
     case 'mmap':
-      return trans.__('torch.load(mmap=True), load_state_dict, then .cuda()');
+      return trans.__("torch.load(mmap=True), load_state_dict, then .to('cuda', dtype)");
     case 'assign':
-      return trans.__('torch.load, load_state_dict(assign=True), then .cuda()');
+      return trans.__("torch.load, load_state_dict(assign=True), then .to('cuda', dtype)");
     case 'meta':
-      return trans.__('model on meta, torch.load, assign=True, then .cuda()');
+      return trans.__("model on meta, torch.load, assign=True, then .to('cuda', dtype)");
     case 'meta_mmap':
-      return trans.__('model on meta, torch.load(mmap=True), assign=True, then .cuda()');
+      return trans.__("model on meta, torch.load(mmap=True), assign=True, then .to('cuda', dtype)");
     case 'safetensors':
-      return trans.__('safetensors load_file, load_state_dict, then .cuda()');
+      return trans.__("safetensors load_file, load_state_dict, then .to('cuda', dtype)");
     case 'safetensors_cuda':
-      return trans.__("model on meta, safetensors load_file(device='cuda'), assign=True");
+      return trans.__(
+        "model on meta, safetensors load_file(device='cuda'), assign=True, then .to(dtype)"
+      );
     case 'pretrained_old':
-      return trans.__('from_pretrained of transformers 4 in fp32, then .cuda()');
+      return trans.__(
+        "from_pretrained(name) of transformers 4, which makes fp32, then .to('cuda', dtype)"
+      );
     case 'pretrained':
-      return trans.__('from_pretrained with dtype, low_cpu_mem_usage, then .cuda()');
+      return trans.__(
+        'from_pretrained(name, dtype=dtype), then .cuda(); transformers 4: low_cpu_mem_usage=True'
+      );
     case 'pretrained_device_map':
-      return trans.__("from_pretrained with dtype and device_map='cuda'");
+      return trans.__("from_pretrained(name, dtype=dtype, device_map='cuda')");
     default:
       return id;
   }
