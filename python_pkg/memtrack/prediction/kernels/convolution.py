@@ -176,7 +176,9 @@ def _of_weights(shape: Shape, multiprocessors: int) -> int:
     if shape.depthwise:
         return _transforms(shape)
     if shape.product and not shape.last:
-        return slices_of_products(shape.weight, shape.x.shape[0], multiprocessors)
+        return slices_of_products(
+            shape.weight, shape.x.shape[0], math.prod(shape.y.shape[2:]), multiprocessors
+        )
     x, weight, y = (nbytes(one) for one in (shape.x, shape.weight, shape.y))
     if shape.narrow:
         x, weight = shape.padded()

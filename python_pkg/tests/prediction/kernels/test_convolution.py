@@ -131,7 +131,25 @@ def test_a_convolution_of_channels_that_lie_last_gives_such_an_output_and_such_g
 @pytest.mark.parametrize("images", [8, 32, 64])
 def test_a_kernel_of_one_element_is_summed_image_by_image(images):
     weight = _tensor(256, 64, 1, 1, dtype=torch.bfloat16)
-    assert slices_of_products(weight, images, MULTIPROCESSORS) == images * weight.numel() * 4
+    assert (
+        slices_of_products(weight, images, 56 * 56, MULTIPROCESSORS) == images * weight.numel() * 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "places", "dtype", "slices"),
+    [
+        (1280, 320, 49, torch.bfloat16, 32),  # the last one of MobileNet, measured
+        (1280, 320, 49, torch.float32, 4),
+        (1280, 320, 196, torch.bfloat16, 4),
+        (2048, 512, 49, torch.bfloat16, 2),  # ResNet's, measured
+        (1088, 272, 1, torch.bfloat16, 4),
+    ],
+)
+def test_odd_rows_of_sixteen_bits_are_summed_image_by_image(outside, inside, places, dtype, slices):
+    weight = _tensor(outside, inside, 1, 1, dtype=dtype)
+    found = slices_of_products(weight, 32, places, MULTIPROCESSORS)
+    assert found == slices * weight.numel() * 4
 
 
 def test_slices_never_need_more_than_a_tile_for_each_multiprocessor():
