@@ -206,8 +206,9 @@ function peakNotes(scene: IScene, frame: Frame): Note[] {
   if (x < 0 || x > frame.plotWidth) {
     return [];
   }
-  const half = measure(peak.label) * 0.6;
-  const centre = Math.min(Math.max(x, half), frame.plotWidth - half);
+  // Beside the line that stands there, so that it does not go through the figure.
+  const half = measure(peak.label) * 0.6 + PADDING_PX / 2;
+  const centre = x + 2 * half <= frame.plotWidth ? x + half : x - half;
   return [
     {
       ...note(scene, frame, `<b>${escaped(peak.label)}</b>`, x, frame.yPx(peak.bytes)),

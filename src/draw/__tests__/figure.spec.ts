@@ -117,6 +117,16 @@ describe('the figure of a timeline', () => {
     expect(notes(scene({ window: elsewhere }))).not.toContain('<b>Peak &lt;b></b>');
   });
 
+  it('names the peak beside the line through it, at either end of the picture too', () => {
+    const made = scene();
+    const half = made.measure(made.peak.label) / 2;
+    for (const cut of [0, made.peak.cut, made.window.end]) {
+      const { layout } = buildFigure({ ...made, peak: { ...made.peak, cut } });
+      const label = layout.annotations?.find(({ text }) => text?.startsWith('<b>Peak'));
+      expect(Math.abs(label?.xshift ?? 0)).toBeGreaterThan(half);
+    }
+  });
+
   it('names phases, steps and marks where they fit', () => {
     expect(notes(scene())).toEqual(expect.arrayContaining(['backward', 'step 1', 'here']));
     expect(notes(scene({ width: 300 }))).not.toContain('backward');
