@@ -1,10 +1,11 @@
 """Which layer of one recording is which of another: by name, and by structure where names changed.
 
 #### How
-From the roots down, children of a matched pair are matched by name; those left by equal structure, in
-order (a block was renamed); those left by class and place (a block was changed and renamed). Subtrees
-without a partner after that are looked for anywhere in the other tree by their structure (a block was
-moved, a model was wrapped). What still has none was added or removed.
+From the roots down, children of a matched pair are matched by name, what is wrapped (by DDP, FSDP, LoRA,
+`torch.compile`, …) with what it was before; those left by equal structure, in order (a block was
+renamed); those left by class and place (a block was changed and renamed). Subtrees without a partner
+after that are looked for anywhere in the other tree by their structure (a block was moved). What still
+has none was added or removed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _ONE_OF_SEVERAL = 0.75
 """How sure a match by structure is where several have the same, relative to the only one."""
 _PLACE_ALONE = 0.7
 """How sure, relative to `ALIKE`, where only class and order agree and parameters do not."""
+_MOST_WRAPPERS = 5
+"""Wrappers around one layer that are looked into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class _Matching:
             # A label is the name of a variable: a model is the same one under another.
             row, other = a[0], b[0]
             if self.a.type[row] != self.b.type[other]:
-                row, other = _unwrapped(self.a, row), _unwrapped(self.b, other)
+                row, other = self._inside_wrappers(row, other)
             how = SAME if (row, other) == (a[0], b[0]) else MOVED
             self._below(*self._pair(row, other, how, 1.0))
         else:
@@ -144,9 +147,24 @@ class _Matching:
         named = {self.b.name[other]: other for other in others if self.back[other] < 0}
         for row in rows:
             other = named.get(self.a.name[row], -1)
-            if self.partner[row] < 0 and other >= 0:
-                how = SAME if self.a.type[row] == self.b.type[other] else RETYPED
-                yield self._pair(row, other, how, sure)
+            if self.partner[row] >= 0 or other < 0:
+                continue
+            if self.a.type[row] == self.b.type[other]:
+                yield self._pair(row, other, SAME, sure)
+                continue
+            pair = self._inside_wrappers(row, other)
+            yield self._pair(*pair, RETYPED if pair == (row, other) else MOVED, sure)
+
+    def _inside_wrappers(self, row: int, other: int) -> tuple[int, int]:
+        """Return two layers of different classes without what one of them, or each, is wrapped in."""
+        a, b = self.a, self.b
+        inside = _wrapped(b, other, a.type[row], a.anonymous[row])
+        if inside >= 0:
+            return row, inside
+        inside = _wrapped(a, row, b.type[other], b.anonymous[other])
+        if inside >= 0:
+            return inside, other
+        return _unwrapped(a, row), _unwrapped(b, other)
 
     def _by(
         self,
@@ -200,6 +218,25 @@ class _Matching:
         self.partner[row], self.back[other] = other, row
         self.how[row], self.sure[row] = how, certain
         return row, other, certain
+
+
+def _wrapped(tree: Tree, row: int, kind: str, structure: bytes) -> int:
+    """Return the layer of a class that a layer wraps, -1 for none: LoRA and FSDP wrap every block.
+
+    It is kept under a wrapper's name, is the only one there, or has just the `structure` looked for.
+    """
+    for _ in range(_MOST_WRAPPERS):
+        inside = tree.children[row]
+        only = len(inside) == 1 and tree.elements[row] == 0
+        kept = [one for one in inside if only or tree.name[one] in WRAPPERS]
+        for one in inside:
+            is_kept = one in kept or tree.anonymous[one] == structure
+            if is_kept and tree.type[one] == kind:
+                return one
+        if len(kept) != 1:
+            return -1
+        row = kept[0]
+    return -1
 
 
 def _unwrapped(tree: Tree, row: int) -> int:

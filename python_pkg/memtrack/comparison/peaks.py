@@ -48,6 +48,15 @@ class Mover:
     rest: bool = False
 
 
+def pattern_of(path: str) -> str:
+    """Return a path with `*` for its numbers: like layers of a list have the same.
+
+    >>> pattern_of("gpt2.h.12.attn.c_attn")
+    'gpt2.h.*.attn.c_attn'
+    """
+    return _NUMBER.sub("*", path)
+
+
 def peak_parts(a: RunView, b: RunView, matches: LayerMatches) -> Sequence[PeakPart]:
     """Return what both peaks are made of, the largest change first; the changes sum to the peak's."""
     before, after = a.shares, b.shares
@@ -92,7 +101,7 @@ def _named(category: str, parts: Sequence[PeakPart], change: int, a: Tree, b: Tr
         tree, row = (b, part.b) if part.b >= 0 else (a, part.a)
         while row >= 0:
             path = tree.path[row]
-            pattern = _NUMBER.sub("*", path)
+            pattern = pattern_of(path)
             inside[pattern] += part.change
             members[pattern].add(path)
             row = tree.parent[row]

@@ -13,10 +13,12 @@ WRAPPERS = (
     "_orig_mod",
     "_fsdp_wrapped_module",
     "base_model",
+    "base_layer",
+    "original_module",
     "_checkpoint_wrapped_module",
 )
-"""Names under which DataParallel, DDP, `torch.compile`, FSDP, PEFT and checkpoint wrappers keep what
-they wrap."""
+"""Names under which DataParallel, DDP, `torch.compile`, FSDP, PEFT (three of them) and checkpoint
+wrappers keep what they wrap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from memtrack.comparison import Comparison, RunView
 from memtrack.comparison.peaks import Mover
 from memtrack.i18n import Text, text
+from memtrack.reports.comparisonnames import MOST_NAMED, added_and_removed, other_names
 from memtrack.reports.words import PHASES, joined, literal, part_name
 from memtrack.units import format_bytes, format_change, format_count, format_duration
 
-MOST_NAMED = 3
 _ENOUGH = 0.9
 """The part of all that moved which is named in the sentence."""
-_SLOWER = 0.05
-"""Speeds that differ by less are told as the same: steps vary so much by themselves."""
+_SLOWER, _FEW_SLOWER, _FEW = 0.1, 0.5, 5
+"""Speeds that differ by less are told as the same: steps vary so much by themselves, the median of
+fewer than `_FEW` even more."""
 
 
 def sentence_of(found: Comparison) -> Text:
@@ -26,6 +27,10 @@ def sentence_of(found: Comparison) -> Text:
     moved = joined([_moved(one) for one in named])
     if before == after:
         return text("The peak is the same, {bytes}, but: {moved}", bytes=_size(after), moved=moved)
+    if _size(before) == _size(after):
+        return text(
+            "The peak is almost the same, {bytes}: {moved}", bytes=_size(after), moved=moved
+        )
     change = format_change(after - before)
     if before:
         share = 100 * (after - before) / before
@@ -39,7 +44,9 @@ def details_of(found: Comparison) -> list[Text]:
     return [
         *_prediction(found),
         *_place(found),
-        *_layers(found),
+        *_model(found),
+        *other_names(found),
+        *added_and_removed(found),
         *_counts(found),
         *_reserved(found),
         *_speed(found),
@@ -104,27 +111,17 @@ def _where(view: RunView) -> Text:
     return text("{phase} of {layer}", phase=phase, layer=view.peak_layer)
 
 
-def _layers(found: Comparison) -> Iterator[Text]:
-    a, b, matches = found.a.tree, found.b.tree, found.matches
-    renamed = [
-        literal(f"{a.path[row]} → {b.path[matches.partner[row]]} ({100 * matches.sure[row]:.0f} %)")
-        for row in matches.changed_names()
-    ]
-    if renamed:
-        yield text("Other names or places, and how sure: {names}", names=_some(renamed))
-    for rows, tree, told in (
-        (matches.added, b, text("Added: {names}")),
-        (matches.removed, a, text("Removed: {names}")),
-    ):
-        names = [literal(tree.path[row]) for row in rows]
-        if names:
-            yield Text(told.template, {"names": _some(names)})
-
-
-def _some(names: Sequence[Text]) -> Text:
-    shown = joined(names[:MOST_NAMED])
-    more = len(names) - MOST_NAMED
-    return text("{names}, and {count} more", names=shown, count=more) if more > 0 else shown
+def _model(found: Comparison) -> Iterator[Text]:
+    """Tell where the one model is of another class, which is more than being wrapped."""
+    a, b = found.a, found.b
+    if a.by_lines or b.by_lines or len(a.tree.roots) != 1 or len(b.tree.roots) != 1:
+        return
+    partner = found.matches.partner
+    row = next((row for row in range(len(a.tree)) if partner[row] >= 0), a.tree.roots[0])
+    before = a.tree.type[row]
+    after = b.tree.type[partner[row] if partner[row] >= 0 else b.tree.roots[0]]
+    if before != after:
+        yield text("The model's class is {after} now; it was {before}.", before=before, after=after)
 
 
 def _counts(found: Comparison) -> Iterator[Text]:
@@ -151,7 +148,8 @@ def _speed(found: Comparison) -> Iterator[Text]:
     if not before or not after or "predicted" in (found.a.evidence, found.b.evidence):
         return
     share = (after - before) / before
-    if abs(share) < _SLOWER:
+    few = min(found.a.steps, found.b.steps) < _FEW
+    if abs(share) < (_FEW_SLOWER if few else _SLOWER):
         return
     told = text("A step takes {after}, {share} longer than before ({before}).")
     if share < 0:

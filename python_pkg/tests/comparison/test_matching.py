@@ -171,3 +171,36 @@ def test_ten_thousand_layers_are_matched_quickly():
     found = match_layers(a, b)
     assert time.process_time() - begun < 1.0
     assert len(found.partner) == 9804 and min(found.partner) >= 0
+
+
+def wrapped(described, kind="Wrapper", name="_fsdp_wrapped_module", elements=0, **others):
+    return (kind, elements, {name: described, **others})
+
+
+def test_blocks_that_are_wrapped_are_the_blocks_they_were():
+    plain = model(gpt([block(16)] * 3))
+    for each in (
+        wrapped(block(16)),
+        wrapped(block(16), elements=3000),
+        wrapped(wrapped(block(16), name="_orig_mod"), name="module"),
+        wrapped(block(16), name="anything"),
+        wrapped(block(16), name="base_layer", lora=("Linear", 64, {})),
+    ):
+        b = model(gpt([each] * 3))
+        told, removed, added = pairs(plain, b)
+        assert removed == []
+        assert added == [f"model.h.{n}.lora" for n in range(3) if "lora" in each[2]]
+        for number in range(3):
+            inside, how = told[f"model.h.{number}"]
+            assert inside.startswith(f"model.h.{number}.") and how == "moved"
+            assert told[f"model.h.{number}.mlp.up"] == (f"{inside}.mlp.up", "same")
+        back, removed, added = pairs(b, plain)
+        assert added == [] and back[told["model.h.1"][0]] == ("model.h.1", "moved")
+
+
+def test_a_model_in_a_wrapper_of_any_name_is_found():
+    plain = model(gpt([block(16)] * 2))
+    inside = wrapped(gpt([block(16)] * 2)["model"], kind="Task", name="net")
+    b = model({"task": wrapped(inside, name="base_model")})
+    told, removed, added = pairs(plain, b)
+    assert told["model"] == ("task.base_model.net", "moved") and removed == added == []
