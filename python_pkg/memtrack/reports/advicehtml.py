@@ -96,11 +96,17 @@ def _sets(advised: Advised, language: str) -> list[str]:
 
 
 def _reasons(title: Text, remedies: Sequence[Remedy], language: str) -> list[str]:
-    lines = [text("{title}: {why}", title=one.title, why=one.why) for one in remedies]
-    if not lines:
+    if not remedies:
         return []
+    items = ""
+    for why, titles in words.by_reason(remedies):
+        if len(titles) == 1:
+            told = text("{title}: {why}", title=titles[0], why=why)
+            items += f"<li>{_sentence(told, language)}</li>"
+        else:
+            items += f"<li>{_sentence(why, language)}{_list(titles, language)}</li>"
     summary = f"<summary>{_sentence(title, language)}</summary>"
-    return [f"<details>{summary}{_list(lines, language)}</details>"]
+    return [f'<details>{summary}<ul style="margin:.2em 0">{items}</ul></details>']
 
 
 def _list(sentences: Iterable[Text], language: str) -> str:

@@ -103,7 +103,9 @@ def _reasons(title: Text, remedies: Sequence[Remedy], language: str, width: int)
     if not remedies:
         return []
     lines = ["", title.render(language)]
-    for remedy in remedies:
-        sentence = text("{title}: {why}", title=remedy.title, why=remedy.why).render(language)
-        lines += wrapped(_INDENT + plain(sentence), width, _INDENT * 2)
+    for why, titles in words.by_reason(remedies):
+        told = why if len(titles) > 1 else text("{title}: {why}", title=titles[0], why=why)
+        lines += wrapped(_INDENT + plain(told.render(language)), width, _INDENT * 2)
+        for one in titles if len(titles) > 1 else ():
+            lines += wrapped(f"{_DEEP}- {plain(one.render(language))}", width, _DEEP + "  ")
     return lines

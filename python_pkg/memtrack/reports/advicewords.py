@@ -105,6 +105,14 @@ def refused(advised: Advised) -> Sequence[Remedy]:
     return [one for one in advised.remedies if not one.applies]
 
 
+def by_reason(remedies: Sequence[Remedy]) -> Sequence[tuple[Text, Sequence[Text]]]:
+    """Return the titles of remedies by what is said of them, in the order of the first of each."""
+    found: dict[str, tuple[Text, list[Text]]] = {}
+    for remedy in remedies:
+        found.setdefault(str(remedy.why), (remedy.why, []))[1].append(remedy.title)
+    return list(found.values())
+
+
 def peak_figure(remedy: Remedy) -> Text:
     """Return the new peak; `~` before an estimate."""
     mark = "~" if remedy.evidence == "estimated" else ""
