@@ -179,6 +179,17 @@ def are_ranks(subject: Any) -> bool:
     return hasattr(type(subject), "ranks_report")
 
 
+def refuse_without_ranks(rank: int | None, *subjects: Any) -> None:
+    """Raise UsageError for a rank where nothing is a folder of ranks."""
+    if rank is not None and not any(are_ranks(one) or _is_folder(one) for one in subjects):
+        raise UsageError(text("--rank is for a folder of several ranks."))
+
+
+def _is_folder(subject: Any) -> bool:
+    is_path = isinstance(subject, str | os.PathLike) and bool(os.fspath(subject))
+    return is_path and os.path.isdir(os.path.expanduser(subject))
+
+
 def _ranks_of(subject: Any) -> Any:
     """Return the ranks that a subject is or that a folder has; None for anything else."""
     if are_ranks(subject):

@@ -10,9 +10,9 @@ import json
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder
-from memtrack.cli.onerank import add_rank, refuse_without_folder
+from memtrack.cli.onerank import add_rank
 from memtrack.cli.terminal import columns
-from memtrack.comparing import BASELINE, Side, before_of, side_of
+from memtrack.comparing import BASELINE, Side, before_of, refuse_without_ranks, side_of
 from memtrack.i18n import text
 from memtrack.reports.check import DEFAULT_INCREASE, checked, parse_increase, render_check
 from memtrack.sizes import UNITS_HELP, parse_size
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     """Print the verdict and return it as an exit code."""
     increase = parse_increase(options.max_increase or DEFAULT_INCREASE)
     most = None if options.max_peak is None else parse_size(options.max_peak)
-    refuse_without_folder(options.rank, options.recording, options.baseline)
+    refuse_without_ranks(options.rank, options.recording, options.baseline)
     after = side_of(options.recording, options.folder, options.rank)
     before = _before(options, after)
     view = None if before is None else before.view

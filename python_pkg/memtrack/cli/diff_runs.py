@@ -8,9 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder
-from memtrack.cli.onerank import add_rank, refuse_without_folder
+from memtrack.cli.onerank import add_rank
 from memtrack.cli.terminal import columns
-from memtrack.comparing import BASELINE, LAST, compare, compare_ranks, recording_of
+from memtrack.comparing import (
+    BASELINE,
+    LAST,
+    compare,
+    compare_ranks,
+    recording_of,
+    refuse_without_ranks,
+)
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.comparisonforms import render_comparison
@@ -37,7 +44,7 @@ def add_arguments(commands: Any, language: str) -> None:
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the comparison."""
     before, rank = options.a or BASELINE, options.rank
-    refuse_without_folder(rank, options.a, options.b)
+    refuse_without_ranks(rank, options.a, options.b)
     if options.steps:
         return _steps(options, language)
     by_rank = compare_ranks(before, options.b) if rank is None else None

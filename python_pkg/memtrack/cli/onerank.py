@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memtrack.api import Recording
 from memtrack.api import open as open_recording
-from memtrack.errors import UsageError
+from memtrack.comparing import refuse_without_ranks
 from memtrack.i18n import text
 from memtrack.ranks import open_ranks
 
@@ -23,12 +23,5 @@ def opened(file: str, rank: int | None) -> Recording:
     """Open a file, or one rank of a folder; without a rank what the folder has: `memtrack.Ranks`."""
     if rank is None:
         return open_recording(file)
-    refuse_without_folder(rank, file)
+    refuse_without_ranks(rank, file)
     return open_ranks(Path(os.path.expanduser(file)))[rank]
-
-
-def refuse_without_folder(rank: int | None, *subjects: str | None) -> None:
-    """Raise UsageError for a rank where nothing is a folder."""
-    folders = [one for one in subjects if one and os.path.isdir(os.path.expanduser(one))]
-    if rank is not None and not folders:
-        raise UsageError(text("--rank is for a folder of several ranks."))

@@ -44,5 +44,6 @@ def parse_export(line: str) -> Wanted:
     if not paths:
         raise UsageError(text("Something is missing: {usage}", usage=_USAGE))
     if len(paths) > 1:
-        raise UsageError(text("'{word}' is one word too many.", word=paths[1]))
+        hint = text("In quotes: {usage}", usage=f'%memtrack export "{" ".join(paths)}"')
+        raise UsageError(text("'{word}' is one word too many.", word=paths[1]), hint)
     return Wanted(paths[0], table, force)

@@ -6,6 +6,7 @@ one word each.
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -52,7 +53,7 @@ def parse_line(line: str) -> Request:
         return ShowLatest()
     first = words[0]
     if first == CELL_MARK:
-        return _parse_track(words[1:], this_cell=True)
+        return parse_cell(line.strip()[len(CELL_MARK) :])
     rest = line.strip()[len(first) :].strip()
     if first in HELP_WORDS:
         return Command("help")
@@ -123,10 +124,19 @@ def _assert_one_model(models: list[str], this_cell: bool) -> None:
     if len(models) > 1:
         names = [name.strip(",") for name in models]
         hint = text("Several models: {usage}", usage=f"[{', '.join(names)}]")
+        slip = _slip_of(models[0])
+        if slip and not this_cell:
+            hint = text("Did you mean '{word}'?", word=f"%memtrack {slip}")
         raise UsageError(text("'{word}' is one word too many.", word=models[1]), hint)
     if not models and not this_cell:
         hint = text("%memtrack MODEL [--optimizer OPT] [--steps N] names it first.")
         raise UsageError(text("Which model?"), hint)
+
+
+def _slip_of(word: str) -> str:
+    """Return the sub-command that a word is but for a slip, "" for none: `opne`, not `predictor`."""
+    close = difflib.get_close_matches(word, SUB_COMMANDS, n=1, cutoff=0.7)
+    return close[0] if close and abs(len(close[0]) - len(word)) <= 1 else ""
 
 
 def _parse_steps(value: str | None) -> int | None:

@@ -133,7 +133,7 @@ def _build_of(expression: str, names: Mapping[str, Any]) -> Any:
     """Evaluate what is to be predicted; for a name that is not there the closest function is told."""
     if expression.isidentifier() and expression not in names and not hasattr(builtins, expression):
         functions = [one for one, value in names.items() if inspect.isroutine(value)]
-        close = difflib.get_close_matches(expression, functions, 1, 0.5)
+        close = difflib.get_close_matches(expression, functions, 1, 0.6)
         raise UsageError(
             text("There is no name '{name}' in this notebook.", name=expression),
             text("Did you mean '{word}'?", word=close[0]) if close else "",

@@ -21,6 +21,7 @@ from memtrack.comparing import (
     names_a_file,
     opened,
     recording_of,
+    refuse_without_ranks,
     side_of,
 )
 from memtrack.comparing import history as runs_in
@@ -84,7 +85,7 @@ class RunCommands:
         if len(names) > 1:
             hint = text("In quotes: {usage}", usage=f'%memtrack save "{" ".join(names)}"')
             raise UsageError(text("'{word}' is one word too many.", word=names[1]), hint)
-        if not words:
+        if not words or "" in names:
             usage = "%memtrack save NAME | --baseline"
             raise UsageError(text("Something is missing: {usage}", usage=usage))
         recording = self._latest()
@@ -125,8 +126,10 @@ class RunCommands:
         asked = parse_diff(argument)
         subjects = [self._subject(word, names) for word in asked.runs]
         if asked.steps:
+            refuse_without_ranks(asked.rank, *subjects)
             return self._steps(subjects[0] if subjects else LAST, asked.rank)
         before, after = (*subjects, LAST)[:2] if subjects else (BASELINE, LAST)
+        refuse_without_ranks(asked.rank, before, after)
         by_rank = compare_ranks(before, after, self._presentation()) if asked.rank is None else None
         if by_rank is not None:
             return by_rank

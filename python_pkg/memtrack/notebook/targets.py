@@ -150,7 +150,7 @@ def _hint_for_model(expression: str, value: Any, names: Mapping[str, Any]) -> st
 def _close_name(missing: str, names: Mapping[str, Any]) -> str | Text:
     models = _names_of("nn", "Module", names)
     words = [*models, *SUB_COMMANDS]
-    close = difflib.get_close_matches(missing, words, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(missing, words, n=1, cutoff=0.6)
     if not close:
         return _known(models)
     word = close[0] if close[0] in models else f"%memtrack {close[0]}"

@@ -83,7 +83,8 @@ def named(notebook):
         ("", "Nothing has been recorded yet. %memtrack MODEL records a model."),
     ],
 )
-def test_wrong_use_is_one_line_on_stderr(named, line, sentence):
+def test_wrong_use_is_one_line_on_stderr(named, line, sentence, tmp_path, monkeypatch):
+    monkeypatch.setenv("MEMTRACK_HISTORY", str(tmp_path / "none"))
     result = named.run(f"%memtrack {line}")
     assert not result.success
     assert named.err.startswith(f"UsageError: {sentence}")

@@ -66,6 +66,16 @@ def test_line(line, request_):
         ("model --optimizer --steps 3", "Something is missing: --optimizer OPT"),
         ("model --steps 1 --steps 2", "--steps is given twice."),
         ("gen, disc", "'disc' is one word too many. Several models: [gen, disc]"),
+        ("predictor opt", "'opt' is one word too many. Several models: [predictor, opt]"),
+        (
+            "opne run.memtrack",
+            "'run.memtrack' is one word too many. Did you mean '%memtrack open'?",
+        ),
+        ("histroy bf16", "'bf16' is one word too many. Did you mean '%memtrack history'?"),
+        (
+            "%% open run.memtrack",
+            "%%memtrack records a cell; 'open' is for a line. %memtrack open run.memtrack",
+        ),
         ("--steps 3", "Which model? %memtrack MODEL [--optimizer OPT] [--steps N] names it first."),
         ("track", "Something is missing: %memtrack track MODEL"),
         ("track --steps 3", "Something is missing: %memtrack track MODEL"),
@@ -133,7 +143,7 @@ def test_export_takes_a_file_a_table_and_force(line, wanted):
     [
         ("", "Something is missing: %memtrack export FILE [--table NAME] [--force]"),
         ("run.csv --table", "Something is missing"),
-        ("a.csv b.csv", "'b.csv' is one word too many."),
+        ("a b.csv", "'b.csv' is one word too many. In quotes: %memtrack export \"a b.csv\""),
         ("a.csv --tabel x", "There is no option '--tabel'. Did you mean '--table'?"),
     ],
 )

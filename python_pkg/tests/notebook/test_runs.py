@@ -157,6 +157,10 @@ def test_history_lists_finds_and_changes(kept):
     [
         ("save", "Something is missing: %memtrack save NAME | --baseline"),
         ("save a b", "'b' is one word too many. In quotes: %memtrack save \"a b\""),
+        ("save ''", "Something is missing: %memtrack save NAME | --baseline"),
+        ("diff last --rank 0", "--rank is for a folder of several ranks."),
+        ("diff --steps --rank 0", "--rank is for a folder of several ranks."),
+        ("diff --rank", "--rank takes the number of a rank, not ''."),
         ("save --base", "There is no option '--base'. Did you mean '--baseline'?"),
         ("save 12", "'12' cannot be the name of a run."),
         ("diff nowhere", "There is no run 'nowhere'"),
