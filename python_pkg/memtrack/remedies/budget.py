@@ -14,6 +14,3 @@ def checked_budget(budget: int | str | None) -> int | None:
     if type(budget) is not int or not 1 <= budget <= MOST_BYTES:
         raise UsageError(text("A budget is a size above 0, such as 24GiB."))
     return budget
-
-
-parse_budget = parse_size

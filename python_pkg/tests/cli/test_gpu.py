@@ -108,3 +108,16 @@ def test_this_machine_answers_honestly_in_either_language(capsys, monkeypatch):
 def test_torch_is_not_loaded_for_it():
     program = "import sys\nfrom memtrack.cli import main\nmain(['gpu'])\nassert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_it_is_the_device_that_torch_sees(capsys):
+    torch = pytest.importorskip("torch")
+    held = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
+    assert main(["gpu", "--json"]) == 0
+    devices = json.loads(capsys.readouterr().out)["devices"]
+    free, total = torch.cuda.mem_get_info()
+    own = next(one for one in devices if one["name"] == torch.cuda.get_device_name(0))
+    assert own["total"] - (own["reserved"] or 0) == pytest.approx(total, rel=0.02)
+    assert own["used"] >= held.numel()
+    assert own["used"] == pytest.approx(total - free, rel=0.2, abs=512 << 20)
