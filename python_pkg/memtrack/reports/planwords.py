@@ -143,13 +143,15 @@ def how(part: PlanPart, inputs: Inputs) -> Text:
         return _FORMULAS[part.id]
     if part.id == "communication":
         return _communication(inputs)
+    is_cast = part.id == "cast_weight" and inputs.mixed == "autocast"
+    if is_cast and inputs.zero >= 3 and inputs.gpus > 1:
+        return text("the weights of the running layer × 2 bytes")
     least = {"parameter": 3, "gradient": 2}.get(part.id, 1)
-    if part.id == "cast_weight" and inputs.mixed == "autocast":
-        least = 3
     adapters = int(inputs.parameters * inputs.lora + 0.5)
-    whole = part.id == "parameter" or (part.id == "cast_weight" and inputs.mixed == "autocast")
-    count = inputs.parameters + adapters if whole else adapters or inputs.parameters
-    return _per_parameter(part, count, inputs.gpus if inputs.zero >= least else 1)
+    is_whole = part.id == "parameter" or is_cast
+    count = inputs.parameters + adapters if is_whole else adapters or inputs.parameters
+    is_shared = inputs.zero >= least and not is_cast
+    return _per_parameter(part, count, inputs.gpus if is_shared else 1)
 
 
 def _activations(inputs: LedgerInputs) -> Text:

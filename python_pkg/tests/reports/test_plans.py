@@ -15,6 +15,7 @@ from memtrack.reports.cells import display_width
 from memtrack.reports.plan import Plan
 from memtrack.reports.planhtml import plan_html
 from memtrack.reports.plantext import render_plan
+from memtrack.reports.planwords import WAYS
 from memtrack.units import format_bytes
 
 PLANS = [
@@ -74,3 +75,22 @@ def test_the_fixture_of_advice_is_up_to_date():
 
     written = (make_advice_fixture.FOLDER / "advice.json").read_text(encoding="utf-8")
     assert json.loads(written) == encode_advice(make_advice_fixture.advised())
+
+
+def test_copies_of_autocast_are_those_of_what_runs():
+    sharded = memtrack.plan("13B", mixed="autocast", zero=3, gpus=8, layers=40)
+    assert sharded["cast_weight"] == 2 * 13 * 10**9 // 40
+    assert "the weights of the running layer × 2 bytes" in str(sharded)
+    for stage in (0, 2):
+        whole = memtrack.plan("13B", mixed="autocast", zero=stage, gpus=8)
+        assert whole["cast_weight"] == 2 * 13 * 10**9
+        line = next(one for one in str(whole).splitlines() if "autocast copies" in one)
+        assert line.endswith("13.0 B × 2 bytes")
+
+
+def test_ways_to_load_say_where_the_dtype_changes():
+    told = str(memtrack.plan_loading("8B", stored="fp16", dtype="bf16", built="fp32"))
+    assert told.startswith("Loading 8.00 B parameters: fp16 in the file, fp32 as the class builds")
+    assert "torch.bfloat16" in told
+    for way in WAYS.values():
+        assert "dtype" in str(way)

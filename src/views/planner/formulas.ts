@@ -21,11 +21,15 @@ export function ledgerFormula(
       return communicationFormula(inputs, trans);
   }
   const isCast = part.id === 'cast_weight' && inputs.mixed === 'autocast';
+  if (isCast && inputs.zero >= 3 && inputs.gpus > 1) {
+    return trans.__('the weights of the running layer × 2 bytes');
+  }
   const isWhole = part.id === 'parameter' || isCast;
-  const sharded = isWhole ? 3 : part.id === 'gradient' ? 2 : 1;
+  const sharded = part.id === 'parameter' ? 3 : part.id === 'gradient' ? 2 : 1;
   const adapters = Math.floor(inputs.parameters * inputs.lora + 0.5);
   const count = isWhole ? inputs.parameters + adapters : adapters || inputs.parameters;
-  return perParameter(part.bytes, count, inputs.zero >= sharded ? inputs.gpus : 1, trans);
+  const isShared = inputs.zero >= sharded && !isCast;
+  return perParameter(part.bytes, count, isShared ? inputs.gpus : 1, trans);
 }
 
 /** Returns how a part of generation is found. */
