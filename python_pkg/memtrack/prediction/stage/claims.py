@@ -33,10 +33,11 @@ class Claim:
     `value` is a plain CPU tensor of the storage's elements, in order, where they are known;
     `uniform` the single value all elements have, where only that is known of a large one;
     `density` the share of elements that are not zero, where it is expected rather than known;
-    `bound` one more than the greatest integer it holds, as `topk` tells of its indices.
+    `bound` one more than the greatest integer it holds, as `topk` tells of its indices; `pinned` whether
+    it claims to be in pinned memory of the host.
     """
 
-    __slots__ = ("bound", "density", "device", "uniform", "value")
+    __slots__ = ("bound", "density", "device", "pinned", "uniform", "value")
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -44,6 +45,7 @@ class Claim:
         self.uniform: torch.Tensor | None = None
         self.density: float | None = None
         self.bound: int | None = None
+        self.pinned = False
 
     def forget(self) -> None:
         """Nothing is known of the values any more."""

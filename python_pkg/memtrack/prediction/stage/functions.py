@@ -174,9 +174,10 @@ class Functions(TorchFunctionMode):
             operations.destination = before
 
     def _host(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if kwargs.get("pin_memory"):
-            kwargs = {**kwargs, "pin_memory": False}
-        return func(*args, **kwargs)
+        if not kwargs.get("pin_memory"):
+            return func(*args, **kwargs)
+        made = func(*args, **{**kwargs, "pin_memory": False})
+        return made.pin_memory()
 
     def _from_tensor(
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], target: Any

@@ -41,6 +41,13 @@ def _all_finite(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> No
     claim.uniform = torch.ones((), dtype=output.dtype)
 
 
+def _passed(args: tuple[Any, ...], output: torch.Tensor, claim: Claim) -> None:
+    """Checks of arguments, as those of distributions: what is not known passes them."""
+    _reduced(args, output, claim)
+    if claim.uniform is None:
+        _all_finite(args, output, claim)
+
+
 def _elementwise(name: str) -> Rule:
     function = getattr(torch, name)
 
@@ -219,6 +226,8 @@ RULES.update(
     bitwise_not=_negated,
     any=_reduced,
     all=_reduced,
+    _is_all_true=_passed,
+    _is_any_true=_reduced,
     amax=_reduced,
     amin=_reduced,
     max=_reduced,

@@ -260,7 +260,9 @@ class Operations(TorchDispatchMode):
                 outputs = outputs_of(facts.name, args, kwargs)
             if outputs is NotImplemented:
                 outputs = op(*args, **kwargs)
-        except NotImplementedError as error:
+        except RuntimeError as error:
+            if not _lacks_shapes(error):
+                raise
             raise refused(
                 facts.title, text("torch has no shapes for it without data"), _line(error)
             ) from error
@@ -434,6 +436,11 @@ def _mixed(facts: OperationFacts, one: torch.device, other: torch.device) -> Mem
         text("its tensors are on {one} and {other}, which CUDA refuses", one=one, other=other),
         text("Move them to one device."),
     )
+
+
+def _lacks_shapes(error: RuntimeError) -> bool:
+    """Tell whether an operation has no kernel without data, as one of the user's that has no fake."""
+    return isinstance(error, NotImplementedError) or "no fake impl registered" in str(error)
 
 
 def _line(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from memtrack.prediction.stage import legacy
 from memtrack.prediction.stage.assumptions import Assumption, Assumptions
 from memtrack.prediction.stage.claims import outer_claim_of
 from memtrack.prediction.stage.cuda import CudaFace, Memory
+from memtrack.prediction.stage.foreign import Foreign
 from memtrack.prediction.stage.functions import Functions
 from memtrack.prediction.stage.known import quiet, value_of
 from memtrack.prediction.stage.libraries import Libraries
@@ -62,6 +63,7 @@ class Stage:
         self._moves = Moves(self._operations, count)
         self._functions = Functions(self._operations, kernels, self._moves)
         self._libraries = Libraries(self._assumptions)
+        self._foreign = Foreign(self._assumptions)
         self._process = Process(self._assumptions)
         self._cuda = CudaFace(gpu, self._moves, count)
         self._face = TensorFace(self._operations, self._moves)
@@ -128,6 +130,7 @@ class Stage:
         legacy.install(patches)
         patches.replace(Recorder, "__init__", _not_recorded)
         self._libraries.install(patches)
+        self._foreign.install(patches)
         self._process.install(patches)
         patches.replace(torch, "clear_autocast_cache", self._clearing)
         torch.backends.mha.set_fastpath_enabled(False)

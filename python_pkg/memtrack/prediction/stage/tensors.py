@@ -45,12 +45,12 @@ class TensorFace:
             patches.replace(Tensor, name, getattr(self, f"_{name}"), above=True)
         for name in ("tolist", "numpy", "__array__", "__deepcopy__", "__reduce_ex__", "__repr__"):
             patches.replace(Tensor, name, getattr(self, f"_{name.strip('_')}"), above=True)
-        for name in ("pin_memory", "share_memory_"):
-            patches.replace(Tensor, name, self._itself, above=True)
+        patches.replace(Tensor, "share_memory_", self._itself, above=True)
+        patches.replace(Tensor, "pin_memory", self._pinning, above=True)
         for name in ("from_numpy", "frombuffer"):
             patches.replace(torch, name, self._of_host)
         patches.replace(Tensor, "is_pinned", self._pinned, above=True)
-        patches.replace(Tensor, "is_shared", self._pinned, above=True)
+        patches.replace(Tensor, "is_shared", self._unshared, above=True)
         patches.replace(Tensor, "record_stream", self._nothing, above=True)
         patches.replace(torch.UntypedStorage, "data_ptr", self._storage_pointer, above=True)
 
@@ -314,13 +314,32 @@ class TensorFace:
 
         return itself
 
+    def _pinning(self, original: Any) -> Any:
+        def pin(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+            with _quiet():
+                claim = claim_of(tensor)
+            if claim is None:
+                return original(tensor, *args, **kwargs)
+            claim.pinned = claim.device.type == "cpu"
+            return tensor
+
+        return pin
+
     def _pinned(self, original: Any) -> Any:
         def pinned(tensor: Tensor, *args: Any, **kwargs: Any) -> bool:
+            with _quiet():
+                claim = claim_of(tensor)
+            return bool(original(tensor, *args, **kwargs)) if claim is None else claim.pinned
+
+        return pinned
+
+    def _unshared(self, original: Any) -> Any:
+        def shared(tensor: Tensor, *args: Any, **kwargs: Any) -> bool:
             with _quiet():
                 is_real = claim_of(tensor) is None
             return bool(original(tensor, *args, **kwargs)) if is_real else False
 
-        return pinned
+        return shared
 
     def _nothing(self, original: Any) -> Any:
         return lambda tensor, *args, **kwargs: None
