@@ -82,6 +82,8 @@ class Recorder:
         self._steps = checked_steps(steps)
         self._max_events = max_events
         self._names = names
+        self.called: Callable[[torch.nn.Module], str] = lambda _: ""
+        """What a model that nobody named is called; "" for its class."""
         self._history = self._history_of(models)
         self._snapshot: dict[str, Any] | None = None
         counts = None if self._history is None else self._history.counts
@@ -299,7 +301,7 @@ class Recorder:
             return -1
         self._models.append(weakref.ref(module))
         taken = {self._observer.builder.strings.get(path) for path in self._root_paths()}
-        label = unique(type(module).__name__, taken)
+        label = unique(self.called(module) or type(module).__name__, taken)
         return self._add_root(module, label)
 
     def _root_paths(self) -> Iterable[int]:

@@ -29,10 +29,18 @@ class MemtrackCallback(TrainerCallback):
     """Records `steps` optimizer steps from the beginning of training (None: all of it), then stops.
 
     The report appears when the recording ends, unless `show` is False; `out` is a file or folder for
-    it. Epochs, evaluations and checkpoints are marks in its timeline. A memory error that ends the
-    script or the cell is explained under its traceback; one that the program catches is not heard of, so
-    call `end` then. An evaluation between two steps counts as a step of the recording. With several processes each records itself,
-    and the first shows its report.
+    it. Epochs, evaluations and checkpoints are marks in its timeline. An evaluation between two steps
+    counts as a step of the recording. With several processes each records itself, and the first shows
+    its report.
+
+    Transformers tells callbacks of no error. A memory error that ends the script or the cell ends the
+    recording and is explained under its traceback. One that the program catches is not heard of: the
+    recording goes on until `end`, the next training or the end of the program, and is `failed` then.
+
+        try:
+            trainer.train()
+        except torch.OutOfMemoryError:
+            callback.end()
 
     `recording` is there from the beginning of training on.
     """

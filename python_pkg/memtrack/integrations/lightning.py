@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,22 @@ def _callback_class() -> Any:
 
 
 _Callback: Any = _callback_class()
+
+
+def _called_within(module: Any) -> Callable[[Any], str]:
+    """Return what modules inside a LightningModule are called, as in `Model.net`; "" for others.
+
+    Nothing is kept alive by it.
+    """
+    kept, label = weakref.ref(module), type(module).__name__
+
+    def called(model: Any) -> str:
+        whole = kept()
+        named = () if whole is None else whole.named_modules()
+        path = next((path for path, one in named if one is model), None)
+        return "" if path is None else f"{label}.{path}" if path else label
+
+    return called
 
 
 class MemtrackCallback(_Callback):  # type: ignore[misc] # which class it is, is known when it runs
@@ -67,7 +85,8 @@ class MemtrackCallback(_Callback):  # type: ignore[misc] # which class it is, is
         self._from = trainer.global_step
         label = type(pl_module).__name__
         # Lightning calls `training_step`, not the module: what that calls is what runs.
-        self._run.begin(None, label, first=trainer.is_global_zero, watch=False)
+        first = trainer.is_global_zero
+        self._run.begin(None, label, first=first, watch=False, called=_called_within(pl_module))
 
     def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Mark it."""

@@ -5,9 +5,10 @@ What fails here is one line on stderr, and the training goes on.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,10 +51,19 @@ class TrainRun:
         """Whether it still records."""
         return self._tracking is not None
 
-    def begin(self, model: Any, label: str, *, first: bool, watch: bool) -> None:
+    def begin(
+        self,
+        model: Any,
+        label: str,
+        *,
+        first: bool,
+        watch: bool,
+        called: Callable[[Any], str] | None = None,
+    ) -> None:
         """Start to record; one that still runs has failed without a word. `first`: of all ranks.
 
-        With `watch` an error that leaves the trainer ends the recording and is explained.
+        With `watch` an error that leaves the trainer ends the recording and is explained. `called`
+        names what runs where `model` is None.
         """
         self.end("failed")
         self._first = first
@@ -63,10 +73,13 @@ class TrainRun:
             from memtrack.tracking import track
 
             tracking = track(model, label=label)
+            if called is not None:
+                tracking.call_models(called)
             self.recording = tracking.__enter__()
             self._tracking = tracking
             if watch:
                 self._failures = FailureWatch(self.failed)
+                atexit.register(self._at_exit)
 
     def mark(self, label: Text) -> None:
         """Name this moment, while it records."""
@@ -87,6 +100,7 @@ class TrainRun:
         failures, self._failures = self._failures, None
         if failures is not None:
             failures.stop()
+            atexit.unregister(self._at_exit)
         with self._guarded(text("finish the recording")):
             kind = _ENDS.get(state) if error is None else type(error)
             tracking.__exit__(kind, error, None)
@@ -101,6 +115,13 @@ class TrainRun:
         self.end("failed", error)
         if not _is_explained_by_notebook():
             explain_on_stderr(error, self.recording)
+
+    def _at_exit(self) -> None:
+        """The program has caught the error that ended training, or was left by `sys.exit`."""
+        from memtrack.runs import keeping
+
+        self.end("failed")
+        keeping.wait()
 
     def _save(self) -> None:
         target, self._target = self._target, None

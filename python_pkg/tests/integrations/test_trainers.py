@@ -40,7 +40,12 @@ callback = MemtrackCallback(steps=2, out="run.memtrack") if "plain" not in sys.a
 arguments = TrainingArguments("out", max_steps=4, per_device_train_batch_size=4, use_cpu=True,
     gradient_accumulation_steps=2, report_to=[], remove_unused_columns=False, save_strategy="no", disable_tqdm=True, seed=1)
 trainer = Trainer(model, arguments, train_dataset=data, callbacks=[callback] if callback else [])
-trainer.train()
+try:
+    trainer.train()
+except RuntimeError:
+    if "caught" not in sys.argv:
+        raise
+    print("CAUGHT")
 print("WEIGHTS", sum(float(p.double().sum()) for p in model.parameters()))
 """
 LIGHTNING = """
@@ -77,9 +82,9 @@ print("WEIGHTS", sum(float(p.double().sum()) for p in model.parameters()))
 """
 
 
-def train(folder, source, *arguments):
+def train(folder, source, *arguments, **environment):
     (folder / "train.py").write_text(source)
-    return python(folder, "train.py", *arguments, CUDA_VISIBLE_DEVICES="")
+    return python(folder, "train.py", *arguments, CUDA_VISIBLE_DEVICES="", **environment)
 
 
 def weights(outcome):
@@ -95,6 +100,10 @@ def kinds(data):
 
 def marks(data):
     return [data.string(int(label)) for label in data.marks["label"]]
+
+
+def paths(data):
+    return [data.string(int(path)) for path in data.layers["path"]]
 
 
 def bytes_of(data, category):
@@ -129,6 +138,18 @@ def test_an_error_of_memory_in_the_trainer_is_explained_under_its_traceback(tmp_
     assert data.facts.state == "failed" and data.calls["failed"].any()
 
 
+@needs_transformers
+def test_an_error_that_the_program_catches_ends_the_recording_with_the_program(tmp_path):
+    found = train(tmp_path, HUGGINGFACE, "fail", "caught", MEMTRACK_HISTORY=str(tmp_path / "kept"))
+    assert found.code == 0 and "CAUGHT" in found.out
+    assert "Traceback" not in found.err and found.err.count("\nPeak ") == 1
+    data = memtrack.open(tmp_path / "run.memtrack").data
+    data.self_check()
+    assert data.facts.state == "failed" and data.calls["failed"].any()
+    (run,) = memtrack.history(folder=tmp_path / "kept").runs
+    assert (run.identifier, run.state) == (data.facts.identifier, "failed")
+
+
 @needs_lightning
 def test_lightnings_trainer_records_its_first_steps_and_trains_as_ever(tmp_path):
     tracked = train(tmp_path, LIGHTNING)
@@ -137,6 +158,8 @@ def test_lightnings_trainer_records_its_first_steps_and_trains_as_ever(tmp_path)
     data = memtrack.open(tmp_path / "run.memtrack").data
     data.self_check()
     assert (data.steps_run, data.facts.state) == (3, "complete")
+    # What runs is called as the user's code calls it, not `Sequential`.
+    assert paths(data) == ["Model.net", "Model.net.0", "Model.net.1", "Model.net.2"]
     # Lightning runs forward and backward inside of the optimizer's step, which so has two pauses.
     assert kinds(data) == {"forward": 3, "backward": 3, "optimizer": 9}
     assert bytes_of(data, Category.PARAMETER) == 4 * (64 * 256 + 256 + 256 * 8 + 8)
