@@ -11,7 +11,9 @@ from typing import Any
 from memtrack.api import Recording
 from memtrack.cli.onerank import add_rank, opened
 from memtrack.cli.terminal import columns
-from memtrack.exports.write import told_in_one_line
+from memtrack.errors import UsageError
+from memtrack.exports.torch_snapshot import SUFFIX
+from memtrack.exports.write import spare_source, told_in_one_line
 from memtrack.i18n import text
 from memtrack.ranks import open_ranks
 from memtrack.reports import Report, render_text
@@ -78,6 +80,13 @@ def _show_ranks(report: RanksReport, as_json: bool, language: str) -> int:
 
 
 def _export(recording: Recording, target: str, language: str) -> int:
+    named = Path(target) if Path(target).suffix else Path(f"{target}{SUFFIX}")
+    spare_source(recording.source, target, SUFFIX)
+    if named.is_file():
+        raise UsageError(
+            text("There is a file {path} already.", path=named),
+            text("{usage} writes over it.", usage="memtrack export FILE OUT.pickle --force"),
+        )
     with told_in_one_line(target):
         path = recording.export_snapshot(target)
     print(text("Wrote {path}: open it at pytorch.org/memory_viz.", path=path).render(language))
