@@ -48,12 +48,17 @@ def save_recording(data: RecordingData, path: str | os.PathLike[str]) -> Path:
         target = target.with_name(target.name + SUFFIX)
     with (
         written_whole(target) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+        zipfile.ZipFile(file, "w") as archive,
     ):
-        archive.writestr("meta.json", json.dumps(_meta(data), indent=1))
+        _write(archive, "meta.json", json.dumps(_meta(data), indent=1))
         for name, column in _members(data):
-            archive.writestr(f"{name}.npy", _npy(column))
+            _write(archive, f"{name}.npy", _npy(column))
     return target
+
+
+def _write(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
+    # Without a time: that of a clock that was never set, before 1980, zip cannot write.
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 3)
 
 
 def load_recording(path: str | os.PathLike[str]) -> RecordingData:

@@ -44,14 +44,19 @@ def packed(view: RunView) -> bytes:
         **{f"column_{name}": values for name, values in view.columns.items()},
     }
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, value in (("facts", facts), ("layers", layers), ("shares", shares)):
-            archive.writestr(f"{name}.json", json.dumps(value))
+            _write(archive, f"{name}.json", json.dumps(value))
         for name, values in columns.items():
             member = io.BytesIO()
             np.save(member, np.ascontiguousarray(values), allow_pickle=False)
-            archive.writestr(f"{name}.npy", member.getvalue())
+            _write(archive, f"{name}.npy", member.getvalue())
     return file.getvalue()
+
+
+def _write(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
+    # Without a time: that of a clock that was never set, before 1980, zip cannot write.
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 6)
 
 
 def unpacked(data: bytes) -> RunView:
