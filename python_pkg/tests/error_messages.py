@@ -213,6 +213,25 @@ FIXED = (
         False,
     ),
     ("exits with return code = -9", "host", False),
+    (
+        "RuntimeError: indice.cu 77 cuda execution failed with error 2",
+        "third_party",
+        True,
+    ),
+    ("MemoryError: std::bad_alloc: cudaErrorMemoryAllocation: out of memory", "third_party", True),
+    ("MemoryError: std::bad_alloc: get_temporary_buffer failed", "third_party", True),
+    (
+        "RuntimeError: CUDA error: operation not permitted when stream is capturing",
+        "not_oom",
+        False,
+    ),
+    (
+        "E1 api.py:9] failed (exitcode: -11) local_rank: 0 (pid: 28) of binary: python",
+        "not_oom",
+        False,
+    ),
+    ("RuntimeError: No executable batch size found, reached zero.", "placement", True),
+    ("OSError: Memory mapping file failed: Cannot allocate memory", "host", False),
     ("The kernel appears to have died. It will restart automatically.", "jupyter", False),
     ("ValueError: No available memory for the cache blocks.", "vllm", True),
 )
@@ -273,6 +292,30 @@ IN_BYTES = (
 
 
 IN_BYTES += (
+    (
+        (
+            "Error in allocMemory at a.cpp:9: Error: 'err == cudaSuccess' failed: alloc fail type Flat dev 2"
+            " space Device stream 0 size {0} bytes (cudaMalloc error out of memory [2])"
+        ),
+        "third_party",
+        True,
+    ),
+    (
+        "RuntimeError: Failed to cudaMalloc {0} bytes on device 1 (error 2 out of memory",
+        "third_party",
+        True,
+    ),
+    ("pyarrow.lib.ArrowMemoryError: realloc of size {0} failed", "host", False),
+    (
+        "result.cc:28: ValueOrDie called on an error: Out of memory: malloc of size {0} failed",
+        "host",
+        False,
+    ),
+    (
+        "include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-1a2b-1-2-3 (size {0})",
+        "shm_bus_error",
+        False,
+    ),
     (
         (
             "ggml_vulkan: Device memory allocation of size {0} failed.\nggml_vulkan:"

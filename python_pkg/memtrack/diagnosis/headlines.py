@@ -57,6 +57,7 @@ _WHAT: Mapping[str, Text] = {
     "hsa_resources": text(
         "ROCm's runtime could not get something it needs, which is seldom memory"
     ),
+    "capture": text("a call was made that cannot be recorded in a CUDA graph"),
     "forked": text("CUDA was in use before this process was forked off"),
     "open_files": text("too many files are open"),
     "disk_full": text("a file could not be written, mostly because the disk or a quota is full"),
@@ -136,6 +137,11 @@ def _other(failure: Failure) -> Text:
             "The computer's own memory ran out, not the GPU's: {requested} asked for.",
             requested=said["requested"],
         )
+    if failure.wording == "vllm.free_less_than_desired" and "desired" in said and "free" in said:
+        return text(
+            "The serving engine wants {desired} of the GPU, of which {free} is free.",
+            desired=said["desired"], free=said["free"],
+        )  # fmt: skip
     if failure.wording == "triton.out_of_resources" and "required" in said and "limit" in said:
         return text(
             "A kernel needs {required} of shared memory inside the GPU, which has {limit}; device"
@@ -161,6 +167,9 @@ _PLAIN: Mapping[str, Text] = {
     "jetson": text("Out of memory on the Jetson, whose GPU uses the computer's memory."),
     "cpu_oom": text("The computer's own memory ran out, not the GPU's."),
     "host": text("The computer's own memory ran out, not the GPU's."),
+    "host.mapping": text(
+        "A file could not be mapped into memory: mostly a limit on mappings or addresses is reached."
+    ),
     "host.oom_killed.kernel_log": _KILLED,
     "host.oom_killed.cgroup": _KILLED,
     "host.oom_killed.slurm": _KILLED,
@@ -177,6 +186,12 @@ _PLAIN: Mapping[str, Text] = {
     "shm_bus_error": text("Shared memory between processes (/dev/shm) failed, not the GPU's."),
     "jupyter": text("The kernel died; the text does not say why."),
     "vllm": text("The share of the GPU that the serving engine may use is too small."),
+    "placement.does_not_fit": text(
+        "The model does not fit on the GPU by the plan of its layers: some would go to the CPU or the disk."
+    ),
+    "placement.every_batch_size": text(
+        "Every batch size that was tried ran out of memory, down to a single sample."
+    ),
     "triton": text("A kernel needs more shared memory inside the GPU than there is."),
     "triton.compile_without_reason": _UNCOMPILED,
     "triton.compile": _UNCOMPILED,

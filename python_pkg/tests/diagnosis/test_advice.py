@@ -55,7 +55,9 @@ def _is_python(code):
     return code and not any(re.match(shell, line) for line in code.splitlines())
 
 
-@pytest.mark.parametrize("entry", [one for one in CATALOGUE if _is_python(one.code)], ids=str)
+@pytest.mark.parametrize(
+    "entry", [one for one in CATALOGUE if _is_python(one.code)], ids=lambda one: one.id
+)
 def test_code_in_python_is_python(entry):
     ast.parse(entry.code)
 

@@ -92,6 +92,19 @@ def test_a_message_that_ends_after_gpu_is_read():
         (("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate"
          " 4096 bytes."), "third_party", {"requested": 4096}),
         ("OSError: [WinError 1455] The paging file is too small", "host", {}),
+        (("MemoryError: std::bad_alloc: CUDA error at: /opt/rmm/managed_memory_resource.hpp:73:"
+         " cudaErrorMemoryAllocation out of memory"), "third_party", {}),
+        ("MemoryError: bad allocation: cudaErrorMemoryAllocation: out of memory", "third_party", {}),
+        ("MemoryError: std::bad_alloc", "host", {}),
+        ("a.cu 120 cuda execution failed with error 98", "not_oom", {}),
+        ("a.cu(190)\ncuda execution failed with error 700", "not_oom", {}),
+        ("a.h 168\ncuda failed with error 2 out of memory. use CUDA_LAUNCH_BLOCKING=1", "third_party", {}),
+        ("include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device",
+         "shm_bus_error", {}),
+        ("  exitcode  : -7 (pid: 34)\n  traceback : Signal 7 (SIGBUS) received by PID 34", "shm_bus_error", {}),
+        ("  traceback : Signal 11 (SIGSEGV) received by PID 34", "not_oom", {}),
+        ("CalledProcessError: Command '['python3']' died with <Signals.SIGSEGV: 11>.", "not_oom", {}),
+        ("CalledProcessError: Command '['python3']' died with <Signals.SIGKILL: 9>.", "host", {}),
         ("./run.sh: line 3: 12345 Killed                  python train.py", "host", {}),
         ("loss 0.1\nKilled\n", "host", {}),
         ("RuntimeError: UR error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", "xpu_oom", {}),
@@ -185,6 +198,12 @@ def test_other_wordings(text, kind, numbers):
 )
 def test_what_a_log_tells_of_memory_is_no_failure(text):
     assert read_text(text).first is None
+
+
+@pytest.mark.parametrize("code", ["-11 (pid: 9)", "-6 (pid: 9)", "-9 (pid: 9)"])
+def test_how_a_process_ended_says_less_than_what_it_failed_of(code):
+    text = f"CUDA out of memory. Tried to allocate 2.00 MiB\nfailed (exitcode: {code})"
+    assert read_text(text).first.kind == "cuda_oom"
 
 
 def test_memory_that_no_computer_lacks_is_not_the_computers():

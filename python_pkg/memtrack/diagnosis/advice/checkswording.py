@@ -11,6 +11,34 @@ from memtrack.i18n import text
 CHECKS_BY_WORDING: Mapping[str, Sequence[Check]] = MappingProxyType(
     {
         "not_oom.corrupt_checkpoint": (),  # the error itself says which file
+        "placement.does_not_fit": (
+            Check(
+                "free_now",
+                text("How much the device has free"),
+                "print(torch.cuda.mem_get_info())",
+            ),
+        ),
+        "not_oom.capture": (
+            Check(
+                "without_graphs",
+                text("Whether it works without CUDA graphs"),
+                "LLM(model, enforce_eager=True)      # vLLM; else torch.compile(model) without a mode",
+            ),
+        ),
+        "host.mapping": (
+            Check(
+                "mappings_now",
+                text("How many mappings there are, and how many there may be"),
+                "wc -l /proc/<pid>/maps; sysctl vm.max_map_count; ulimit -v",
+            ),
+        ),
+        "not_oom.crash": (
+            Check(
+                "where_it_crashed",
+                text("In which call it crashed"),
+                "python -X faulthandler train.py; dmesg | tail",
+            ),
+        ),
         "not_oom.disk_full": (
             Check(
                 "disk_now", text("How full the disk and the quota are"), "df -h . /tmp; quota -s"

@@ -24,8 +24,10 @@ NOT_MEMORY = "not_oom"
 _OTHER_ERRORS = "not_oom."
 _OTHER_LIBRARY = "third_party"
 """The kind of failures in a library that shares the device with PyTorch."""
+_OWN_MEANS = frozenset({_OTHER_LIBRARY, "placement.does_not_fit"})
+"""Kinds and wordings of failures against which a training loop's means do not help."""
 _ITS_OWN = frozenset({"capacity"})
-"""Causes against which PyTorch's own means do not help another library."""
+"""The causes for which that is so."""
 _ONLY_PYTORCH = ("torch.cuda.memory_allocated", "torch.cuda.memory_summary", "%memtrack model")
 """Code that tells of PyTorch's allocator alone."""
 NO_SAVINGS: Mapping[str, int] = MappingProxyType({})
@@ -50,7 +52,7 @@ def advise(
     for place, cause in enumerate(_likely(causes)):
         entries = [one for one in CATALOGUE if cause in one.causes and one.id not in found]
         entries = [one for one in entries if one.id not in without]
-        if kind == _OTHER_LIBRARY and cause in _ITS_OWN:
+        if _OWN_MEANS & {kind, wording} and cause in _ITS_OWN:
             entries = [one for one in entries if one.kinds]
         apt = [one for one in entries if _apt(one, phase, kind, wording)]
         for entry in apt[: MOST_FOR_OTHERS if place else MOST_FOR_FIRST]:
@@ -84,10 +86,16 @@ def _apt(entry: Entry, phase: str, kind: str, wording: str) -> bool:
         return False
     if entry.kinds and kind not in entry.kinds:
         return False
+    return _is_for(entry, wording) and runs_on(kind, entry.code)
+
+
+def _is_for(entry: Entry, wording: str) -> bool:
+    """Whether it is for that error; what is for some errors of a kind is for none else of it."""
     error = wording.removeprefix(_OTHER_ERRORS)
-    if entry.wordings and error != wording and error not in entry.wordings:
-        return False
-    return runs_on(kind, entry.code)
+    if error != wording:
+        return not entry.wordings or error in entry.wordings
+    named = [one for one in entry.wordings if one.startswith(wording.partition(".")[0] + ".")]
+    return not named or wording in named
 
 
 def _likely(causes: Iterable[Cause]) -> list[str]:

@@ -81,12 +81,31 @@ DEVICE_SHARING: Sequence[Entry] = (
         text("Smaller budget or context of the serving engine"),
         text("fewer or shorter requests at once"),
         frozenset({"serving_memory_budget"}),
+        wordings=frozenset({"vllm.free_less_than_desired", "vllm.profiling", "vllm.tgi"}),
         code=(
             "vllm serve MODEL --gpu-memory-utilization 0.85 --max-model-len 8192 --max-num-seqs 32"
         ),
         caveats=(
             text("The share is of the whole device: what others hold has to fit in the rest"),
             text("--enforce-eager saves the memory of CUDA graphs"),
+        ),
+    ),
+    Entry(
+        "serving_share",
+        text("A larger share for the serving engine, a shorter context or smaller weights"),
+        text("less is left for peaks and for others"),
+        frozenset({"serving_memory_budget"}),
+        wordings=frozenset({"vllm.no_cache_blocks", "vllm.kv_cache_too_small", "vllm.sglang"}),
+        kinds=frozenset({"vllm"}),
+        code=(
+            "vllm serve MODEL --gpu-memory-utilization 0.95 --max-model-len 8192\n"
+            "python -m sglang.launch_server --model-path MODEL --mem-fraction-static 0.9"
+        ),
+        caveats=(
+            text(
+                "What the weights leave of the share is for the cache: fewer bits, or more GPUs"
+                " (--tensor-parallel-size)"
+            ),
         ),
     ),
 )

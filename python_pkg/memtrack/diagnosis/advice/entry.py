@@ -15,7 +15,8 @@ class Entry:
 
     `saves` names the figure (see `Savings`) that tells what it would save in a recording, "" where
     no honest figure exists. `phases` are those it helps in, none where it does in all. `wordings`
-    are the errors without a lack of memory (`not_oom.<name>`) that it is for, none where it is for all.
+    are the errors that it is for: without a lack of memory by name (`not_oom.<name>`), others in full
+    (`vllm.sglang`) among those of their kind; none where it is for all.
     `kinds` are the kinds of failure that it is for alone (`third_party`), none where it is for all.
     """
 

@@ -9,6 +9,18 @@ from memtrack.i18n import text
 
 HOST: Sequence[Entry] = (
     Entry(
+        "fewer_mappings",
+        text("Map fewer files at once, or raise the limit"),
+        text("joining files takes time and space on the disk once"),
+        frozenset({"host_ram_exhausted"}),
+        wordings=frozenset({"host.mapping"}),
+        kinds=frozenset({"host"}),
+        code=(
+            "sudo sysctl -w vm.max_map_count=1048576; ulimit -v unlimited\n"
+            "datasets.concatenate_datasets(parts).save_to_disk(path)     # few files instead of many"
+        ),
+    ),
+    Entry(
         "host_memory",
         text("Need less of the computer's own memory"),
         text("nothing"),

@@ -30,11 +30,61 @@ OTHER_LIBRARIES: Sequence[Entry] = (
         kinds=frozenset({"third_party"}),
         code=(
             "llama_cpp.Llama(path, n_gpu_layers=20, n_ctx=4096)\n"
+            "faiss_resources.setTempMemory(256 << 20)\n"
             'onnx_options = {"gpu_mem_limit": 4 << 30}               # CUDAExecutionProvider\n'
             "trt_config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)\n"
             'os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = "0.5"    # before jax is imported'
         ),
         caveats=(text("What PyTorch saves helps it only after the cache was given back"),),
+    ),
+    Entry(
+        "plan_with_room",
+        text("Give the plan of the layers more room"),
+        text("fewer bits per weight, or layers on the CPU, which are slow"),
+        frozenset({"capacity"}),
+        wordings=frozenset({"placement.does_not_fit"}),
+        kinds=frozenset({"placement"}),
+        code=(
+            "bits = BitsAndBytesConfig(load_in_4bit=True)\n"
+            'AutoModelForCausalLM.from_pretrained(name, quantization_config=bits, device_map="auto",\n'
+            '                                     max_memory={0: "22GiB", "cpu": "48GiB"})'
+        ),
+        caveats=(
+            text("A model that this kernel loaded before counts as well: restart it"),
+            text("In 8 bits llm_int8_enable_fp32_cpu_offload=True lets the rest stay on the CPU"),
+        ),
+    ),
+    Entry(
+        "fresh_attempts",
+        text("Let each attempt begin with nothing"),
+        text("the model is built again for each size"),
+        frozenset({"capacity", "exception_traceback_or_stale_reference"}),
+        wordings=frozenset({"placement.every_batch_size"}),
+        kinds=frozenset({"placement"}),
+        code=(
+            "@find_executable_batch_size(starting_batch_size=32)\n"
+            "def train(batch_size):\n"
+            "    accelerator.free_memory()       # gives back what the last attempt prepared\n"
+            "    model = build_model()           # within, so that nothing outlives an attempt"
+        ),
+    ),
+    Entry(
+        "graph_without_waits",
+        text("Keep waits and new memory out of what is recorded"),
+        text("without graphs small kernels start slower"),
+        frozenset({"not_oom_hardware_driver_env"}),
+        wordings=frozenset({"capture"}),
+        kinds=frozenset({"not_oom"}),
+        code=(
+            "for _ in range(3):\n"
+            "    run(static_input)               # before: what is made on first use is made now\n"
+            "with torch.cuda.graph(graph):\n"
+            "    run(static_input)               # no .item(), .cpu() or print of a tensor in it"
+        ),
+        caveats=(
+            text("Another thread or device in use at that time ends the recording too"),
+            text("vLLM goes without graphs with --enforce-eager"),
+        ),
     ),
     Entry(
         "room_on_disk",

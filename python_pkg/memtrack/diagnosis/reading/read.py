@@ -22,7 +22,7 @@ _FIRST = 40
 
 _WORTH = re.compile(
     r"emory|MEMORY|OutOf|OOM|oom|_STATUS_|_FAILED|FAILED|rror|ERROR|ailed|alloc|Alloc|reserved|NVML|NVRM|illed|"
-    r"SIGKILL|Killing|exit|return code|core dumped|kernel|Kernel|resource|Exception|nvmap|NvMap|GPU"
+    r"SIGKILL|Killing|exit|return code|core dumped|kernel|Kernel|resource|Exception|nvmap|NvMap|GPU|SIG|batch size"
 )
 _ERROR = re.compile(
     r"^(?:[\w.]+\.)?[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|StopIteration)\b\s*(?::.*)?$"

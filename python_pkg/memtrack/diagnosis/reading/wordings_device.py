@@ -216,8 +216,14 @@ CUDA = (
     Wording(
         "third_party.cuda_2",
         "third_party",
-        "cudafailedwitherror2",
-        r"cudafailedwitherror2(?!\d)(?:outofmemory)?",
+        "failedwitherror2",
+        r"cuda(?:execution)?failedwitherror2(?!\d)(?:outofmemory)?",
+    ),
+    Wording(
+        "third_party.thrust",
+        "third_party",
+        "cudaerrormemoryallocation",
+        r"bad_?alloc(?:ation)?:\S{0,200}?cudaerrormemoryallocation:?(?:outofmemory)?",
     ),
     Wording(
         "cuda_error.code",

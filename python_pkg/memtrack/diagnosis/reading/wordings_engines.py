@@ -44,6 +44,16 @@ SERVING = (
     Wording("vllm.tgi", "vllm", "prefilltokens", r"notenoughmemorytohandle\d+prefilltokens"),
 )
 
+PLANS = (
+    Wording(
+        "placement.does_not_fit",
+        "placement",
+        "gpuramtofit",
+        r"somemodulesaredispatchedonthecpuorthedisk\.?makesureyouhaveenoughgpuramtofitthequantizedmodel",
+    ),
+    Wording("placement.every_batch_size", "placement", "noexecutablebatchsizefound"),
+)
+
 KERNELS = (
     Wording(
         "triton.out_of_resources",
@@ -87,4 +97,4 @@ WARNINGS = (
         severity=Severity.WARNING,
     ),
 )
-ENGINES = (*SERVING, *KERNELS, *WARNINGS)
+ENGINES = (*SERVING, *PLANS, *KERNELS, *WARNINGS)

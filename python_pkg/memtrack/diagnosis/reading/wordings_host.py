@@ -24,6 +24,11 @@ def _host(
     return Wording(name, kind, needle, pattern, False, severity, fields, reach)
 
 
+_OF_A_DEVICE = (
+    r"[a-z]{2,12}outofmemory|std::bad_alloc:(?:out_of_memory|(?:get_)?temporary_buffer)"
+    r"|(?:std::)?bad_?alloc(?:ation)?:\S{0,200}?cudaerror"
+)
+"""How libraries go on after Python's `MemoryError` where it was the device that refused."""
 _YOU_TRIED = (size("requested", "youtriedtoallocate"),)
 
 HOST = (
@@ -77,7 +82,7 @@ HOST = (
     _host(
         "host.bad_alloc",
         "std::bad_alloc",
-        r"std::bad_alloc(?!:(?:out_of_memory|cuda))",
+        r"std::bad_alloc(?!:(?:out_of_memory|cuda|(?:get_)?temporary_buffer))",
     ),
     _host(
         "host.cache",
@@ -99,7 +104,19 @@ HOST = (
     _host(
         "host.memory_error",
         "memoryerror",
-        r"(?<![a-z_.])memoryerror(?::(?![a-z]{2,12}outofmemory|std::bad_alloc:out_of_memory)|$)",
+        r"(?<![a-z_.])memoryerror(?::(?!" + _OF_A_DEVICE + ")|$)",
+    ),
+    _host(
+        "host.arrow",
+        "allocofsize",
+        r"(?:arrowmemoryerror:|outofmemory:)?(?:m|re)allocofsize\d+failed",
+        fields=(count("requested", "ofsize"),),
+        reach=60,
+    ),
+    _host(
+        "host.mapping",
+        "memorymappingfilefailed",
+        r"memorymappingfilefailed(?::cannotallocatememory)?",
     ),
     _host(
         "host_pinned.code",
@@ -147,13 +164,23 @@ SHARED = (
     ),
     _host(
         "shm_bus_error.nccl",
-        "shm/nccl-",
-        r"(?:failedto(?:extend|open|mmap)|sharedmemorysegment)/dev/shm/nccl-\w+(?:,error:nospaceleftondevice)?",
+        "nccl-",
+        r"(?:failedto(?:extend|open|mmap)|sharedmemorysegment)(?:/dev/shm/)?nccl-[\w-]+(?:,error:nospaceleftondevice)?",
         fields=(
             size("requested", r"shm/nccl-\w{1,12}?to"),
-            count("requested", r"shm/nccl-\w+\(size"),
+            count("requested", r"nccl-[\w-]+\(size"),
         ),
         reach=100,
+    ),
+    _host(
+        "shm_bus_error.nccl",
+        "posix_fallocatefailed",
+        r"posix_fallocatefailed(?::nospaceleftondevice)?",
+    ),
+    _host(
+        "shm_bus_error.worker",
+        "bus",
+        r"exitcode:?-7(?!\d)|signal:?7\(sigbus\)|died.{0,40}<?signals\.sigbus",
     ),
     _host(
         "shm_bus_error.space",

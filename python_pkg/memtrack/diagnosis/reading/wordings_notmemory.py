@@ -22,6 +22,7 @@ KERNEL_ERRORS = (
     _not_memory("illegal_access", "cuda_error_illegal_address"),
     _not_memory("illegal_access", "cudaerrorillegaladdress", r"(?<!for`)cudaerrorillegaladdress"),
     _not_memory("illegal_access", "cudaruntimeerror(77)", r"cudaruntimeerror\((?:77|700)\)"),
+    _not_memory("illegal_access", "failedwitherror", r"failedwitherror(?:77|700)(?!\d)"),
     _not_memory("illegal_access", "memoryaccessfaultbygpu"),
     _not_memory("illegal_access", "ddraddressofthemteinstructionisoutofrange"),
     _not_memory("misaligned", "misalignedaddress"),
@@ -83,7 +84,18 @@ DRIVER = (
     _not_memory("peers", "peermappingresourcesexhausted"),
     _not_memory("ecc", "uncorrectableecc", r"uncorrectableecc(?:error)?"),
     _not_memory("hardware", "cudaerror:hardware", r"cudaerror:hardware\w*"),
+    _not_memory("capture", "operationnotpermittedwhenstreamiscapturing"),
+    _not_memory("capture", "previouserrorduringcapture"),
+    _not_memory("capture", "cudaerrorstreamcapture", "(?<!for`)cudaerrorstreamcapture"),
     _not_memory("no_kernel_image", "nokernelimageisavailable"),
+    _not_memory(
+        "no_kernel_image", "failedwitherror", r"cuda(?:execution)?failedwitherror(?:98|209)(?!\d)"
+    ),
+    _not_memory(
+        "unknown_error",
+        "failedwitherror",
+        r"cuda(?:execution)?failedwitherror(?P<status>(?!(?:2|77|700)(?!\d))\d+)",
+    ),
     _not_memory("no_kernel_image", "cudaerror:invaliddevicefunction"),
     _not_memory("no_device", "nocuda-capabledeviceisdetected"),
     _not_memory("no_device", "nocudagpusareavailable"),
@@ -135,6 +147,16 @@ CRASHES = (
         r"(?P<status>floatingpointexception|segmentationfault|aborted|illegalinstruction|buserror)\(coredumped\)",
     ),
     _not_memory("crash", "fatalpythonerror", r"fatalpythonerror:(?P<status>[a-z]{5,30})"),
+    # How launchers tell by which signal a process ended. 9 is told as killed, 7 as shared memory.
+    _not_memory("crash", "exitcode", r"exitcode:?(?P<status>-(?:4|6|8|11))(?!\d)"),
+    _not_memory(
+        "crash",
+        "(sig",
+        r"signal:?\d{1,2}\((?P<status>sig(?:segv|abrt|fpe|ill))\)(?:receivedbypid\d*)?",
+    ),
+    _not_memory(
+        "crash", "signals.sig", r"died.{0,20}signals\.(?P<status>sig(?:segv|abrt|fpe|ill))"
+    ),
     _not_memory("crash", "doublefreeorcorruption"),
     _not_memory(
         "crash", "():invalid", r"(?:free|munmap_chunk|realloc)\(\):invalid(?:pointer|size|nextsize)"

@@ -25,6 +25,22 @@ FRAMEWORKS = (
         reach=60,
     ),
     Wording(
+        "third_party.cudamalloc",
+        "third_party",
+        "failedtocudamalloc",
+        r"failedtocudamalloc\d+bytes(?:ondevice\d+)?(?:\(error2outofmemory\)?)?",
+        fields=(size("requested", "cudamalloc"),),
+        reach=60,
+    ),
+    Wording(
+        "third_party.cudamalloc",
+        "third_party",
+        "cudamallocerroroutofmemory",
+        r"(?:size\d+bytes\()?cudamallocerroroutofmemory(?:\[2\]\))?",
+        fields=(size("requested", "size"),),
+        reach=40,
+    ),
+    Wording(
         "third_party.xla",
         "third_party",
         "exhausted:outofmemory",
@@ -127,6 +143,12 @@ FRAMEWORKS = (
         "bad_alloc:out_of_memory:cudaerror",
     ),
     Wording("third_party.rmm", "third_party", "maximumpoolsizeexceeded"),
+    Wording(
+        "third_party.thrust",
+        "third_party",
+        "get_temporary_bufferfailed",
+        r"(?:std::bad_alloc:)?(?:temporary_buffer::allocate:)?get_temporary_bufferfailed",
+    ),
     Wording(
         "third_party.thrust",
         "third_party",

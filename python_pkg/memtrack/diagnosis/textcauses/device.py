@@ -15,6 +15,8 @@ from memtrack.units import GIB, MIB, format_bytes, format_percent
 
 _OTHER_FORMS = 2 * MIB
 """Requests up to it are served from segments of 2 MiB: idle memory of large ones cannot serve them."""
+MANY_RANKS = 3
+"""So many contexts alone are ranks; one or two may be anything that has a window or a notebook."""
 LITTLE = 0.2
 """Of a device in tensors: below it, with the rest not this process's, its peak is not the matter."""
 
@@ -99,7 +101,7 @@ def _others(said: Figures, scores: Scores) -> None:
     if len(small) >= 2 and len(small) == len(said.others):
         scores.add(
             "rank_device_mapping",
-            0.65 if enough else 0.4,
+            (0.65 if len(small) >= MANY_RANKS else 0.5) if enough else 0.4,
             text(
                 "{count} other processes hold {each} each on this device: about one CUDA context,"
                 " as ranks have that also touched it.",

@@ -29,6 +29,17 @@ HOST_CAUSES: Mapping[str, Sequence[Candidate]] = {
         Candidate("host_ram_exhausted", 0.75, text("The computer's own memory ran out.")),
         Candidate("shm_or_bus_error", 0.1),
     ),
+    "host.mapping": (
+        Candidate(
+            "host_ram_exhausted",
+            0.5,
+            text(
+                "A mapped file takes addresses and one entry of the process's mappings, hardly memory:"
+                " their number is limited, and in containers and by ulimit -v the addresses too."
+            ),
+        ),
+        Candidate("unknown", 0.3),
+    ),
     "host.oom_killed.code": (Candidate("host_ram_exhausted", 0.7, _KILLED),),
     "host.oom_killed.shell": (Candidate("host_ram_exhausted", 0.65, _KILLED),),
     "host.oom_killed.137": (Candidate("host_ram_exhausted", 0.65, _KILLED),),

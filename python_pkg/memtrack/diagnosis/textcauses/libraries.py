@@ -29,6 +29,11 @@ _RESOLUTION = text(
     "The program looked at what is free before its attention and gave up: that grows with the square of the"
     " image's size."
 )
+_PLAN = text(
+    "The plan that spreads the layers counts what is free at that moment: what an earlier model or"
+    " another process holds is missing."
+)
+_EVERY_SIZE = text("Every attempt ended in a lack of memory, also that with a single sample.")
 _THIRD = text("The message comes from another library, which allocates outside PyTorch.")
 
 LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
@@ -229,6 +234,19 @@ LIBRARY_CAUSES: Mapping[str, Sequence[Candidate]] = {
     "cuda_oom.resolution": (
         Candidate("capacity", 0.45, _RESOLUTION),
         Candidate("logits_or_attention_quadratic", 0.4, _RESOLUTION),
+    ),
+    "placement.does_not_fit": (
+        Candidate("capacity", 0.55, _PLAN),
+        Candidate("other_process_or_framework", 0.35, _PLAN),
+        Candidate("exception_traceback_or_stale_reference", 0.3, _PLAN),
+    ),
+    "placement.every_batch_size": (
+        Candidate("capacity", 0.5, _EVERY_SIZE),
+        Candidate(
+            "exception_traceback_or_stale_reference",
+            0.45,
+            text("What a failed attempt leaves behind is missing in the next one."),
+        ),
     ),
     "third_party": (
         Candidate("capacity", 0.45, _THIRD),

@@ -160,6 +160,16 @@ NOT_MEMORY_CAUSES: Mapping[str, Sequence[Candidate]] = {
         ),
         Candidate("zombie_or_leftover_process", 0.35),
     ),
+    "capture": (
+        Candidate(
+            ENVIRONMENT,
+            0.6,
+            text(
+                "While a CUDA graph is recorded, CUDA refuses what cannot be replayed: waiting for the GPU,"
+                " new memory outside the graph's pool, some collectives."
+            ),
+        ),
+    ),
     "forked": (
         Candidate(
             ENVIRONMENT,
