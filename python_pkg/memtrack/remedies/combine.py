@@ -114,9 +114,17 @@ def combinations(
         if len(found) >= MOST_SHOWN:
             break
         made = combiner.proven(rung)
-        if made.ids not in [one.ids for one in found]:
+        if not any(_adds_nothing(made, one, recipes) for one in found):
             found.append(made)
     return found
+
+
+def _adds_nothing(made: Combination, other: Combination, recipes: Sequence[Recipe]) -> bool:
+    """Tell whether a set is another one, or has more than one that fits and is as harsh."""
+    harm = {one.id: one.harm for one in recipes}
+    worst, others = (max((harm[name] for name in one.ids), default=0) for one in (made, other))
+    has_more = other.fits and worst == others and set(other.ids) < set(made.ids)
+    return made.ids == other.ids or has_more
 
 
 def _ladder(combiner: Combiner, recipes: Sequence[Recipe]) -> list[list[Recipe]]:

@@ -10,6 +10,7 @@ transformers = pytest.importorskip("transformers")
 from memtrack.prediction.predict import predict  # noqa: E402
 from memtrack.prediction.variants import again, peaks_of  # noqa: E402
 from memtrack.remedies import advise  # noqa: E402
+from memtrack.remedies.weigh import Exact  # noqa: E402
 
 IDS = ("bf16_autocast", "bf16_weights")
 WIDTH, HEADS, LAYERS, WORDS = 512, 8, 4, 8192
@@ -141,3 +142,21 @@ def test_adapters_hide_no_grouped_heads():
     peak, low, high = simulated(base, "bf16_autocast")
     assert abs(peak - truth) <= 0.02 * peaks_of(base).peak
     assert low <= truth <= high
+
+
+def test_sets_with_growing_segments_are_run_again_without_them():
+    """The allocator's settings are none of the program's: what they hold besides is simulated."""
+    asked = []
+
+    def rerun(ids):
+        asked.append(tuple(ids))
+        return Exact(10**9 - len(ids), 2 * 10**9) if len(ids) > 1 else None
+
+    sets = advise(base_of("gpt2"), rerun=rerun).combinations
+    growing = [one for one in sets if "expandable_segments" in one.ids and len(one.ids) > 2]
+    assert growing and all("expandable_segments" not in ids[1:] for ids in asked)
+    for one in growing:
+        others = tuple(name for name in one.ids if name != "expandable_segments")
+        assert others in asked
+        assert one.peak == 10**9 - len(others)
+        assert one.peak <= one.reserved < 2 * 10**9

@@ -143,6 +143,10 @@ def test_sets_stand_from_mild_to_harsh_be_there_one_that_fits_or_none(share):
     harm = {one.id: one.harm for one in advised.remedies}
     worst = [max(harm[name] for name in one.ids) for one in mild_to_harsh(advised)]
     assert worst == sorted(worst) and worst
+    ids = [set(one.ids) for one in mild_to_harsh(advised)]
+    for number, (one, harm_of_one) in enumerate(zip(ids, worst, strict=True)):
+        alike = [two for two, its in zip(ids[:number], worst, strict=False) if its == harm_of_one]
+        assert not any(two <= one for two in alike)
     first = advised.combinations[0]
     others = advised.combinations[1:]
     if first.fits:
