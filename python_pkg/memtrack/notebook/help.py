@@ -23,6 +23,10 @@ _RUN = text(
     "unpin, delete, restore. `history deleted` lists what can be restored;\n"
     "`history off` keeps no runs, `history on` does again."
 )
+_BUILD = text(
+    "BUILD is a function, not a call: it makes model, optimizer and batch, and\n"
+    "returns a function for one step. Its OPTIONs are --steps N, --largest-batch."
+)
 _WIDEST_LEFT = 30
 _EXPLAINED = (
     ("%memtrack", text("show the latest report")),
@@ -46,6 +50,7 @@ def help_text(language: str = ENGLISH) -> str:
         _section(text("Sub-commands"), commands, language),
         _MOMENT.render(language),
         _RUN.render(language),
+        _BUILD.render(language),
         UNITS_HELP.render(language),
         _section(text("Examples"), [], language) + _examples(language),
     ]

@@ -14,17 +14,18 @@ from memtrack.i18n import Text, text
 class SubCommand:
     """A word after `%memtrack`; `argument` is what follows it, "" where nothing may.
 
-    In brackets it may be left out, and each of its words may have quotes.
+    In brackets it may be left out. Each of several `words` may have quotes.
     """
 
     name: str
     argument: str
     help: Text
+    words: bool = False
 
     @property
     def takes_words(self) -> bool:
         """Whether any number of words may follow, rather than exactly one argument."""
-        return self.argument.startswith("[")
+        return self.words or self.argument.startswith("[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,16 @@ SUB_COMMANDS = {
         ),
         SubCommand(
             "predict",
-            "[BUILD] [--gpu NAME|SIZE] [OPTION …]",
+            "BUILD [--gpu NAME|SIZE] [OPTION …]",
             text("whether a training step fits a GPU, without a GPU"),
+            words=True,
         ),
         SubCommand("open", "PATH", text("the report of a .memtrack file or a torch snapshot")),
         SubCommand(
             "export",
-            "[FILE] [--table NAME] [--force]",
+            "FILE [--table NAME] [--force]",
             text("the latest run as .html, .csv, .parquet, .json"),
+            words=True,
         ),
         SubCommand(
             "save", "[NAME] [--baseline]", text("name the latest run, or make it the baseline")
