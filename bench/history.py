@@ -115,6 +115,8 @@ def measure_history(folder: Path, count: int) -> dict[str, float]:
         "rename": best_of(
             lambda: answer(folder, {"type": "note", "request": 1, "id": 5, "note": "x"})
         ),
+        "pin": best_of(lambda: answer(folder, {"type": "pin", "request": 1, "id": 7})),
+        "pin_by_name": best_of(lambda: memtrack.history("no 77", folder=folder).pin("run no 77")),
         "add": best_of(add),
         "command": best_of(lambda: subprocess.run(command, check=True, **quiet)),
     }
