@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { openNotebook, refuseKernel, sharedLab } from './support/lab';
 import { savedNotebook } from './support/notebooks';
+import { takePicture } from './support/picture';
 
 const FOLDER = path.join(__dirname, '../../docs/images');
 const FONTS = { 'ui-font-family': '"Liberation Sans", Arial, "DejaVu Sans"' };
@@ -32,9 +33,8 @@ test('diagnosis', async () => {
   }
   // To the end of what helps: what follows is code to copy.
   const height = remedies.y + remedies.height + 10 - whole.y;
-  await page.screenshot({
+  await takePicture(page, path.join(FOLDER, 'diagnosis.png'), {
     animations: 'disabled',
-    clip: { ...whole, height },
-    path: path.join(FOLDER, 'diagnosis.png')
+    clip: { ...whole, height }
   });
 });

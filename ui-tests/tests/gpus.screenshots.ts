@@ -6,6 +6,7 @@ import path from 'node:path';
 import { GpuPanel, setFaults } from './support/gpus';
 import { openNotebook, sharedLab } from './support/lab';
 import { writeNotebook } from './support/notebooks';
+import { takePicture } from './support/picture';
 
 const FOLDER = path.join(__dirname, '../../docs/images');
 const FONTS = { 'ui-font-family': '"Liberation Sans", Arial, "DejaVu Sans"' };
@@ -40,7 +41,7 @@ test('the panel, light and dark', async () => {
   );
   // A history worth to be seen.
   await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 20_000)));
-  await panel.region.screenshot({ path: path.join(FOLDER, 'gpu-panel.png') });
+  await takePicture(panel.region, path.join(FOLDER, 'gpu-panel.png'));
   await page.theme.setDarkTheme();
-  await panel.region.screenshot({ path: path.join(FOLDER, 'gpu-panel-dark.png') });
+  await takePicture(panel.region, path.join(FOLDER, 'gpu-panel-dark.png'));
 });

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { chooseTab, openSaved, sharedLab } from './support/lab';
 import { savedNotebook } from './support/notebooks';
+import { takePicture } from './support/picture';
 import { Timeline } from './support/timeline';
 
 const FOLDER = path.join(__dirname, '../../docs/images');
@@ -55,5 +56,5 @@ async function showTimeline(): Promise<void> {
 async function take(name: string): Promise<void> {
   await lab.page.mouse.move(0, 0);
   await lab.page.evaluate(() => document.fonts.ready);
-  await report.screenshot({ animations: 'disabled', path: path.join(FOLDER, `${name}.png`) });
+  await takePicture(report, path.join(FOLDER, `${name}.png`), { animations: 'disabled' });
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { openNotebook, sharedLab } from './support/lab';
 import { writeNotebook } from './support/notebooks';
+import { takePicture } from './support/picture';
 
 const FOLDER = path.join(__dirname, '../../docs/images');
 const FONTS = { 'ui-font-family': '"Liberation Sans", Arial, "DejaVu Sans"' };
@@ -61,5 +62,5 @@ async function take(view: Locator, name: string): Promise<void> {
   await view.scrollIntoViewIfNeeded();
   await lab.page.mouse.move(0, 0);
   await lab.page.evaluate(() => document.fonts.ready);
-  await view.screenshot({ animations: 'disabled', path: path.join(FOLDER, `${name}.png`) });
+  await takePicture(view, path.join(FOLDER, `${name}.png`), { animations: 'disabled' });
 }
