@@ -303,7 +303,11 @@ class History:
     def _unknown(self, connection: Any, word: str) -> UsageError:
         if word == BASELINE:
             return UsageError(
-                text("There is no baseline yet."), text("%memtrack save --baseline makes one.")
+                text("There is no baseline yet."),
+                text(
+                    "%memtrack save --baseline makes one, and so does"
+                    " memtrack.history().make_baseline(RUN)."
+                ),
             )
         if word == LAST:
             return UsageError(text("There is no run in {folder} yet.", folder=self.folder), _BEGIN)
