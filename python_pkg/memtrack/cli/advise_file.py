@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from memtrack.api import advise
-from memtrack.cli.onerank import add_rank, opened
+from memtrack.cli.onerank import add_recording, opened
 from memtrack.cli.terminal import columns
 from memtrack.errors import UsageError
 from memtrack.i18n import text
@@ -21,9 +21,7 @@ def add_arguments(commands: Any, language: str) -> None:
     purpose = text("what would help in a recorded run, and how much").render(language)
     units = UNITS_HELP.render(language)
     parser = commands.add_parser("advise", help=purpose, description=purpose, epilog=units)
-    file_help = text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)")
-    parser.add_argument("file", metavar="FILE", help=file_help.render(language))
-    add_rank(parser, language)
+    add_recording(parser, language)
     budget = text("the memory to fit into, such as 24GiB")
     parser.add_argument("--budget", metavar="SIZE", help=budget.render(language))
     gpus = text("the number of GPUs that sharding is weighed for (default: 8)")

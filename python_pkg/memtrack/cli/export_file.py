@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from memtrack.cli.onerank import add_rank, opened
+from memtrack.cli.onerank import add_recording, opened
 from memtrack.exports.tables import TABLE_NAMES
 from memtrack.i18n import text
 
@@ -15,15 +15,13 @@ def add_arguments(commands: Any, language: str) -> None:
     purpose = text("write a recording as HTML, CSV, Parquet, JSON or a torch snapshot")
     told = purpose.render(language)
     parser = commands.add_parser("export", help=told, description=told)
-    file_help = text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)")
-    parser.add_argument("file", metavar="FILE", help=file_help.render(language))
+    add_recording(parser, language)
     out = text(
         "the file to write: its ending (.html, .csv, .parquet, .json, .pickle) is the format"
     )
     parser.add_argument("out", metavar="OUT", help=out.render(language))
     table = text("the table to write: {names}", names=", ".join(TABLE_NAMES))
     parser.add_argument("--table", metavar="NAME", default="", help=table.render(language))
-    add_rank(parser, language)
     force = text("write over a file that is there")
     parser.add_argument("--force", action="store_true", help=force.render(language))
 

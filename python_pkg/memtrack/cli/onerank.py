@@ -1,4 +1,4 @@
-"""`--rank N`: one of the recordings in a folder of several ranks."""
+"""FILE and `--rank N`: a recording, or one of those in a folder of several ranks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from memtrack.api import open as open_recording
 from memtrack.comparing import refuse_without_ranks
 from memtrack.i18n import text
 from memtrack.ranks import open_ranks
+
+
+def add_recording(parser: argparse.ArgumentParser, language: str) -> None:
+    """Add the file that is read, and the option that says which rank is meant."""
+    file = text(
+        "a .memtrack file, a torch snapshot (.pickle, also .gz and .xz), or a folder of ranks"
+    )
+    parser.add_argument("file", metavar="FILE", help=file.render(language))
+    add_rank(parser, language)
 
 
 def add_rank(parser: argparse.ArgumentParser, language: str) -> None:

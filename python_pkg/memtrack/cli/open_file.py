@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtrack.api import Recording
-from memtrack.cli.onerank import add_rank, opened
+from memtrack.cli.onerank import add_recording, opened
 from memtrack.cli.terminal import columns
 from memtrack.errors import UsageError
 from memtrack.exports.torch_snapshot import SUFFIX
@@ -41,14 +41,7 @@ def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("show the report of a recording").render(language)
     parser = commands.add_parser("open", help=purpose, description=purpose)
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help=text("a .memtrack file or a torch snapshot (.pickle, also .gz and .xz)").render(
-            language
-        ),
-    )
-    add_rank(parser, language)
+    add_recording(parser, language)
     as_json = text("print what the report says as one JSON object")
     parser.add_argument("--json", action="store_true", help=as_json.render(language))
     as_snapshot = text("write a torch snapshot for pytorch.org/memory_viz instead")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from memtrack.cli.onerank import add_rank, opened
+from memtrack.cli.onerank import add_recording, opened
 from memtrack.i18n import text
 from memtrack.reports.summary import summarise
 
@@ -14,8 +14,7 @@ def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("the allocator's statistics at a moment, or at two").render(language)
     parser = commands.add_parser("summary", help=purpose, description=purpose)
-    parser.add_argument("file", metavar="FILE", help=text("a .memtrack file").render(language))
-    add_rank(parser, language)
+    add_recording(parser, language)
     moments = text(
         "start, end, peak, step N, step N forward (or backward, optimizer), or the label of a mark;"
         " none: the last there is"

@@ -107,7 +107,7 @@ def test_no_command_shows_the_help_and_is_wrong_use(capsys):
 def test_help_and_version(capsys):
     for arguments, expected in (
         (["--help"], "usage: memtrack"),
-        (["open", "--help"], "a .memtrack file or a torch snapshot"),
+        (["open", "--help"], "a .memtrack file, a torch snapshot"),
         (["--version"], f"memtrack {memtrack.__version__}\n"),
     ):
         with pytest.raises(SystemExit) as left:
