@@ -216,6 +216,7 @@ MORE: Sequence[Entry] = (
             "optimizer = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)"
         ),
         caveats=(
+            text("Only for a model that has learned before: what is frozen stays as it is"),
             text("What lies below the first trained layer keeps no activations either"),
             text("BatchNorm updates its statistics also when frozen: put it into eval()"),
         ),

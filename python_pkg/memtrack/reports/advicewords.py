@@ -129,11 +129,8 @@ def saving_figure(remedy: Remedy, base: int) -> Text:
 
 
 def interval(remedy: Remedy) -> Text | None:
-    """Return the bounds of the new peak, where they are not the same."""
-    if remedy.low is None or remedy.high is None or remedy.low == remedy.high:
+    """Return the bounds of the new peak, where they do not read the same."""
+    if remedy.low is None or remedy.high is None:
         return None
-    return text(
-        "peak between {low} and {high}",
-        low=format_bytes(remedy.low),
-        high=format_bytes(remedy.high),
-    )
+    low, high = format_bytes(remedy.low), format_bytes(remedy.high)
+    return None if low == high else text("peak between {low} and {high}", low=low, high=high)

@@ -57,9 +57,11 @@ OPTIMIZERS: Sequence[Entry] = (
         frozenset({"capacity"}),
         code=(
             "from peft import LoraConfig, get_peft_model\n"
-            'model = get_peft_model(model, LoraConfig(r=16, target_modules="all-linear"))'
+            'model = get_peft_model(model, LoraConfig(r=16, target_modules="all-linear"))\n'
+            "optimizer = torch.optim.AdamW(p for p in model.parameters() if p.requires_grad)"
         ),
         caveats=(
+            text("Only for a model that has learned before: what is frozen stays as it is"),
             text(
                 "Gradients and optimizer state shrink to those of the adapters; activations do not"
             ),
