@@ -7,7 +7,8 @@ import pytest
 from memtrack.reports.comparison import MIME_TYPE, Diff
 from memtrack.reports.history import RunList
 from memtrack.reports.steps import Steps
-from memtrack.runs import History, keeping
+from memtrack.runs import History, Limits, files, keeping
+from memtrack.units import GIB
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ def kept(training, tmp_path, monkeypatch):
     monkeypatch.setenv("MEMTRACK_HISTORY", str(folder))
     monkeypatch.setattr(keeping, "_turned", None)
     monkeypatch.setattr(keeping, "_told", set())
+    monkeypatch.setattr(files, "_set", (None, None))
     training.folder = folder
     return training
 
@@ -35,6 +37,20 @@ def record(notebook, steps=2, label="net"):
 def told(notebook, line):
     result = notebook.run(line)
     return notebook.err if not result.success else notebook.texts()[-1]
+
+
+def test_a_notebook_says_how_many_recordings_are_kept(kept, caplog):
+    assert kept.run("%config MemtrackMagics.history_files = 1").success
+    assert kept.run("%config MemtrackMagics.history_size = '20GiB'").success
+    assert files.limits_now() == Limits(1, 20 * GIB)
+    record(kept)
+    record(kept)
+    assert [bool(run.file) for run in runs(kept)] == [True, False]
+    kept.run("%config MemtrackMagics.history_size = 'plenty'")
+    assert "must be a size above 0 such as 20GiB, not 'plenty'" in caplog.text
+    assert files.limits_now() == Limits(1, 20 * GIB)
+    assert kept.run("%config MemtrackMagics.history_files = None").success
+    assert files.limits_now() == Limits(bytes=20 * GIB)
 
 
 def test_a_recording_that_ends_is_a_run(kept):
