@@ -1,4 +1,6 @@
-"""Kernels that torch does not know: Triton's are launched on nothing, addresses for others are refused.
+"""Kernels that are not modelled: Triton's are launched on nothing, addresses for others are refused.
+
+So are nested tensors, whose sizes are no numbers.
 
 A tensor without data has no address on a device, so that a kernel that was really launched with one
 would break the CUDA context of the process.
@@ -21,6 +23,13 @@ _LAUNCHERS = (
     ("triton.runtime.jit", "JITFunction"),
     ("triton.runtime.autotuner", "Autotuner"),
 )
+_NESTED = (
+    "nested_tensor",
+    "as_nested_tensor",
+    "nested_tensor_from_jagged",
+    "narrow",
+    "masked_select",
+)
 _INTERFACE = "__cuda_array_interface__"
 
 
@@ -33,6 +42,8 @@ class Foreign:
     def install(self, patches: Patches) -> None:
         """Put the replacements in; Triton is loaded where it is installed, as torch's compiler does."""
         patches.put(torch.Tensor, _INTERFACE, property(self._interface(patches)))
+        for name in _NESTED:
+            patches.replace(torch.nested, name, _refusing(f"torch.nested.{name}"))
         for module, name in _LAUNCHERS:
             with contextlib.suppress(ImportError, AttributeError):
                 launcher = getattr(importlib.import_module(module), name)
@@ -64,6 +75,13 @@ class Foreign:
             return original(tensor)
 
         return interface
+
+
+def _refusing(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise refused(name, text("tensors of such a layout are not modelled"))
+
+    return lambda original: refuse
 
 
 def _name_of(kernel: Any) -> str:

@@ -76,6 +76,8 @@ def begin_value(tensor: torch.Tensor, claim: Claim) -> None:
 def substituted(value: Any) -> Any:
     """Return arguments with tensors replaced by their values, `MISSING` where one is unknown."""
     if isinstance(value, torch.Tensor):
+        if value._is_zerotensor():  # of derivatives forwards: it has no memory for a kernel to read
+            return _zeros_like(value)
         if not is_meta(value):
             return value.detach() if value.numel() <= MAX_ELEMENTS else MISSING
         known = value_of(value)
@@ -101,9 +103,19 @@ def compute(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         named["pin_memory"] = False
     try:
         with torch.no_grad():
-            return op(*real, **named)
+            outputs = op(*real, **named)
     except _ERRORS:  # not on the CPU, or wrong: CUDA would tell later, if at all
         return MISSING
+    if isinstance(outputs, torch.Tensor) and outputs._is_zerotensor():
+        return _zeros_like(outputs)
+    return outputs
+
+
+def _zeros_like(tensor: torch.Tensor) -> Any:
+    """Return zeros that lie in memory, MISSING where they are too many."""
+    if tensor.numel() > MAX_ELEMENTS:
+        return MISSING
+    return torch.zeros(tensor.shape, dtype=tensor.dtype)
 
 
 def _covers(real: torch.Tensor, size: int) -> bool:

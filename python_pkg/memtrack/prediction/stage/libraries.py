@@ -20,6 +20,8 @@ from memtrack.prediction.stage.patches import Patches
 
 _BUILD = text("Make models, optimizers and tensors inside the function that is predicted.")
 _FUNCTION_CHECKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+_INTERNAL = "torch._decomp"
+"""Formulas for derivatives forwards, which torch scripts when the first is asked for."""
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
@@ -206,10 +208,12 @@ class Libraries:
             )
 
     def _compiled(self, name: str) -> Any:
-        """Return what leaves a module or function as it is written, and says so."""
+        """Return what leaves a module or function as it is written, and says so; torch's own are compiled."""
 
         def make(original: Any) -> Any:
             def leave(model: Any = None, *args: Any, **kwargs: Any) -> Any:
+                if str(getattr(model, "__module__", "")).startswith(_INTERNAL):
+                    return original(model, *args, **kwargs)
                 if model is None:
                     return leave
                 self._assumptions.add(name, text("the code runs as it is written, not compiled"))

@@ -88,3 +88,11 @@ def test_an_operation_of_the_users_without_shapes_is_refused_by_its_name():
         pytest.raises(PredictionError, match=r"memtrack_tests\.shapeless at test_foreign"),
     ):
         shapeless(torch.randn(4, device="cuda"))
+
+
+def test_nested_tensors_are_refused_by_name():
+    with (
+        Stage(GPU, KERNELS),
+        pytest.raises(PredictionError, match=r"torch\.nested\.nested_tensor at"),
+    ):
+        torch.nested.nested_tensor([torch.randn(3), torch.randn(5)], layout=torch.jagged)
