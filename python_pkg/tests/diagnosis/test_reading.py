@@ -206,6 +206,25 @@ def test_how_a_process_ended_says_less_than_what_it_failed_of(code):
     assert read_text(text).first.kind == "cuda_oom"
 
 
+def test_a_block_that_the_platform_refuses_is_intels():
+    failure = read_text(
+        "RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried to allocate"
+        " 5.00 GB (GPU 0; 15.50 GiB total capacity; 1.00 GiB already allocated; 1.50 GiB reserved in total by PyTorch)"
+    ).first
+    assert failure.kind == "xpu_oom"
+    assert failure.numbers == {
+        "requested": 5 * GIB,
+        "total": 31 * GIB // 2,
+        "allocated": GIB,
+        "reserved": 3 * GIB // 2,
+    }
+
+
+def test_a_class_that_is_not_there_is_no_lack_of_memory():
+    text = "AttributeError: module 'torch.cuda' has no attribute 'OutOfMemoryError'"
+    assert read_text(text).first is None
+
+
 def test_memory_that_no_computer_lacks_is_not_the_computers():
     told = "ImportError: libgomp.so.1: cannot allocate memory in static TLS block"
     assert read_text(told).first is None

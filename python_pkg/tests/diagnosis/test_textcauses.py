@@ -456,6 +456,31 @@ def test_a_share_that_is_not_free_is_told_with_its_figures():
     assert said == "The serving engine wants 21.5 GiB of the GPU, of which 10.0 GiB is free."
 
 
+@pytest.mark.parametrize(
+    ("frame", "cause"),
+    [
+        ('File "/x/vllm/worker/cache_engine.py", line 103, in _allocate_kv_cache', "serving_memory_budget"),
+        ('File "/x/sglang/model_runner.py", line 9, in init_memory_pool', "serving_memory_budget"),
+        ('File "/x/torch/serialization.py", line 99, in _cuda_deserialize', "rank_device_mapping"),
+        ('File "/x/torch/serialization.py", line 9, in default_restore_location', "rank_device_mapping"),
+    ],
+)  # fmt: skip
+def test_where_engines_and_files_take_memory(frame, cause):
+    found = causes(
+        f"Traceback (most recent call last):\n  {frame}\n    x = f()\nRuntimeError: CUDA out of memory."
+    )
+    assert max(found, key=found.get) == cause
+    assert found[cause] < SURE
+
+
+def test_a_training_that_is_resumed_may_hold_its_checkpoint():
+    found = causes("I resume the training from a checkpoint and get CUDA out of memory.")
+    assert max(found, key=found.get) == "exception_traceback_or_stale_reference"
+    assert "exception_traceback_or_stale_reference" not in causes(
+        "resume_from_checkpoint=None,\nCUDA out of memory."
+    )
+
+
 def test_attempts_that_all_failed_begin_afresh():
     diagnosis = explain_text("RuntimeError: No executable batch size found, reached zero.")
     assert "fresh_attempts" in [one.id for one in diagnosis.advice]

@@ -48,6 +48,10 @@ REFERENCES: Sequence[Entry] = (
                 "Leave an except block before retrying: inside it the exception still holds the "
                 "frames"
             ),
+            text(
+                'A checkpoint that was loaded stays as long as its variable: map_location="cpu", then '
+                "del"
+            ),
         ),
         saves="old_references",
     ),

@@ -16,7 +16,9 @@ from memtrack.diagnosis.reading.sizes import SIZE, is_unknown, to_bytes
 
 _DEVICES = "cuda|hip|xpu|npu|gcu|mlu|supa|musa|mtia|hpu|ipu|privateuseone|gpu"
 _CLAUSES: dict[str, str] = {
-    "head": rf"(?:(?P<name>{_DEVICES})|(?<=outofmemoryerror:))outofmemory(?!:killed|erroron|allocating)",
+    "head": rf"(?:(?P<name>{_DEVICES})|(?<=outofmemoryerror:))outofmemory(?!:killed|erroron|allocating)|"
+    # Intel's extension says so in place of that, where one piece is too large for the runtime.
+    r"(?P<block>notallocatememoryblockwithsizelargerthan\d+[kmg]i?b)",
     "exabyte": r"(?<!you)triedtoallocatemorethan1ebmemory",
     "requested": r"(?<!you)triedtoallocate" + SIZE,
     "device": rf"\((?P<unit>{_DEVICES})(?P<device>\d+);|gpu(?P<other>\d+)hasatotalcapac",
@@ -35,7 +37,7 @@ _CLAUSES: dict[str, str] = {
 }
 _SEARCH = {name: re.compile(pattern) for name, pattern in _CLAUSES.items()}
 _NEEDLES = {
-    "head": "outofmemory",
+    "head": "",
     "exabyte": "1ebmemory",
     "requested": "triedtoallocate",
     "total": "capac",
@@ -180,7 +182,7 @@ def _add(current: Clauses, name: str, match: re.Match[str]) -> None:
     current.start = min(current.start, match.start())
     current.end = max(current.end, match.end())
     if name == "head":
-        current.name = match["name"] or ""
+        current.name = "xpu" if match["block"] else match["name"] or ""
     elif name == "device":
         current.device = int(match["device"] or match["other"])
         if not current.name and match["unit"]:

@@ -42,6 +42,7 @@ _SIGNS: dict[str, str] = {
     "saving": r"\bsav(?:e|es|ing)\b|save_pretrained|save_checkpoint|(?<!load_)state_dict",
     "sharded": r"\bfsdp2?\b|\bzero-?3\b|fully ?sharded",
     "clone_failed": r"failed to clone\(\) tensor with name",
+    "resuming": r"\bresum(?:e|es|ed|ing) (?:the )?(?:training|from)\b|\brestoring checkpoint",
     "ranks": r"\b(?:all|every|each|other) ranks?\b|\branks? \d|cuda:0|map_location|\bgpu 0\b(?! has a total| ?;)",
     "checkpoint": r"\bcheckpoint\b|torch\.load",
     "frameworks": r"\btensorflow\b|\bjax\b|\bxla\b|\bcupy\b|\bpaddle\b",

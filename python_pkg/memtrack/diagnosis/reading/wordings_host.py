@@ -290,7 +290,9 @@ SHELL_KILLED = _host("host.oom_killed.shell", "killed")
 SYSTEM = (
     # The words of the system for `ENOMEM`, whoever passes them on: after all that says more.
     _host(
-        "host.enomem", "cannotallocatememory", r"(?<!,error12\()cannotallocatememory(?!instatictls)"
+        "host.enomem",
+        "cannotallocatememory",
+        r"(?<!,error12\()cannotallocatememory(?!instatictls|block)",
     ),
 )
 OUTSIDE = (*HOST, *SHARED, *KILLED, *SYSTEM)

@@ -85,6 +85,29 @@ PLACE_CAUSES: Mapping[str, Sequence[Candidate]] = {
             text("The traceback ends in evaluation, and no frame of it turns gradients off."),
         ),
     ),
+    "engine_cache": (
+        Candidate(
+            "serving_memory_budget",
+            0.55,
+            text(
+                "The traceback ends where a serving engine makes its cache from a share of the device."
+            ),
+        ),
+    ),
+    "restoring": (
+        Candidate(
+            "rank_device_mapping",
+            0.45,
+            text(
+                "A file is loaded onto the GPU that it was saved from: every rank does so onto the same one."
+            ),
+        ),
+        Candidate(
+            "exception_traceback_or_stale_reference",
+            0.35,
+            text("What a file holds stays on the GPU beside the model until its variable is gone."),
+        ),
+    ),
     "loading": (Candidate("dtype_fp32_load", 0.25, _FRAMES),),
 }
 
@@ -117,6 +140,7 @@ _TABLE: Sequence[tuple[frozenset[str], str, float]] = (
     (frozenset({"ranks"}), "rank_device_mapping", 0.35),
     (frozenset({"frameworks"}), "other_process_or_framework", 0.5),
     (frozenset({"leftover"}), "zombie_or_leftover_process", 0.5),
+    (frozenset({"resuming"}), "exception_traceback_or_stale_reference", 0.42),
     (frozenset({"leftover", "memory"}), "exception_traceback_or_stale_reference", 0.25),
     (frozenset({"traceback_kept"}), "exception_traceback_or_stale_reference", 0.5),
     (frozenset({"host"}), "host_ram_exhausted", 0.45),

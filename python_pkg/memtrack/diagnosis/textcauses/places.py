@@ -18,6 +18,9 @@ _PLACES: dict[str, str] = {
     "evaluation": r"\bevaluate\(|\bvalidate\(|evaluation_loop|prediction_step|validation_step|\beval_\w+\(",
     "gathering": r"nested_concat|torch\.cat\(\W?\w*(?:preds|logits|outputs)|pad_across_processes|pad_and_concatenate|"
     r"gather_for_metrics|\bpreds_host\b|\ball_preds\b",
+    "engine_cache": r"cache_engine|_allocate_kv_cache|initialize_(?:kv_)?caches?\(|determine_(?:num_)?available_\w+|"
+    r"init_memory_pool",
+    "restoring": r"_(?:cuda_)?deserialize\(|default_restore_location",
     "pinning": r"pin_memory",
     "workers": r"dataloader|_utils[/\\]worker|multiprocessing",
     "boxes": r"bbox|\bbox_|_boxes\b|(?:\b|_)iou|anchor|nms\(",
