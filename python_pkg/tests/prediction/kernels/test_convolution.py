@@ -192,3 +192,11 @@ def test_only_large_depthwise_kernels_over_large_pictures_are_transformed(
     CudaKernels().run(aten.convolution_backward.default, (grad, x, weight, *rest), {}, context)
     found = sum(sum(pieces) for pieces in context.effects.sequences)
     assert found == (pytest.approx(164_079_223, rel=0.03) if transformed else 0)  # measured
+
+
+def test_groups_in_fp32_are_doubted_by_several_times_what_they_convolve():
+    x, weight = _tensor(8, 64, 28, 28), _tensor(64, 16, 3, 3)
+    context = KernelContext(gpu=GPU)
+    args = (x, weight, None, [1] * 2, [1] * 2, [1, 1], False, [0, 0], 4)
+    CudaKernels().run(aten.convolution.default, args, {}, context)
+    assert context.effects.uncertain == 3 * 4 * (2 * x.numel() + weight.numel())
