@@ -9,9 +9,11 @@ import { takePicture } from './support/picture';
 
 const FOLDER = path.join(__dirname, '../../docs/images');
 const FONTS = { 'ui-font-family': '"Liberation Sans", Arial, "DejaVu Sans"' };
-const SETUP = `import os, tempfile, warnings
+const SETUP = `import os, shutil, warnings
 warnings.simplefilter("ignore")
-os.makedirs("/tmp/gpt2", exist_ok=True)
+# Runs of the last time have the same names.
+shutil.rmtree("/tmp/gpt2", ignore_errors=True)
+os.makedirs("/tmp/gpt2")
 os.environ["MEMTRACK_HISTORY"] = "/tmp/gpt2"
 import torch, memtrack, transformers
 %load_ext memtrack
