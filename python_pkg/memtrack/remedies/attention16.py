@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memtrack.recording import Category
 from memtrack.recording.tables import Array
 from memtrack.remedies.base import Ground
 from memtrack.remedies.dtypes import LOW_TYPES
@@ -65,6 +66,25 @@ def softmax_results(scene: Scene) -> Array:
     found = np.zeros(len(scene), dtype=bool)
     found[rows[first]] = True
     return found
+
+
+def with_cast_results(scene: Scene, bound: Bound) -> Scene:
+    """Add the 16-bit copy of softmax's result that the next product keeps, where no dropout makes one of its own."""
+    matrices = quadratic(scene)
+    if bound is Bound.LEAST or not matrices.any() or _is_of_torch(scene, matrices):
+        return scene
+    kept = matrices & scene.is_saved & (scene["call"] >= 0)
+    calls, counts = np.unique(scene["call"][kept], return_counts=True)
+    alone = np.isin(scene["call"], calls[counts == 1])
+    rows = np.flatnonzero(softmax_results(scene) & alone)
+    return scene.adding(
+        start=scene["start"][rows] + 1,
+        end=scene["end"][rows],
+        requested=scene["requested"][rows] // 2,
+        category=int(Category.ACTIVATION),
+        layer=scene["layer"][rows],
+        call=scene["call"][rows],
+    )
 
 
 def grouped(scene: Scene, matrices: Array) -> dict[int, float]:

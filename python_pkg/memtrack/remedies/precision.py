@@ -57,6 +57,7 @@ def autocast(scene: Scene, bound: Bound) -> Scene:
         changed = _with_upcasts(changed)
     else:
         changed = with_loss_of_16_bits(changed)
+    changed = attention16.with_cast_results(changed, bound)
     return _with_cast_gradients(_with_cast_weights(changed))
 
 

@@ -55,13 +55,13 @@ def quadratic(scene: Scene) -> Array:
     found = np.zeros(len(scene), dtype=bool)
     layers = scene.ground.data.layers
     known: dict[int, set[int]] = {}
-    streams = _streams(scene)
+    streams, kept = _streams(scene), _kept_sizes(scene)
     for call, batch, length, width in attention_calls(scene):
         matrix = batch * length * length
         output = batch * length * width
         sizes = {
             size
-            for size in scene.ground.data.allocations["requested"][_of_call(scene, call)].tolist()
+            for size in kept.get(call, ())
             if size % matrix == 0
             and 1 <= size // (4 * matrix) <= _MOST_HEADS
             and width % (size // (4 * matrix)) == 0
@@ -87,9 +87,14 @@ def _streams(scene: Scene) -> set[int]:
     return {4 * math.prod(one) for one in shapes if len(one) == len("bsw")}
 
 
-def _of_call(scene: Scene, call: int) -> Array:
-    rows = scene["row"][(scene["call"] == call) & (scene["row"] >= 0) & scene.is_saved]
-    return np.asarray(rows)
+def _kept_sizes(scene: Scene) -> dict[int, set[int]]:
+    """Return the sizes, as recorded, of what each call made and autograd keeps."""
+    mine = (scene["call"] >= 0) & (scene["row"] >= 0) & scene.is_saved
+    sizes = scene.ground.data.allocations["requested"][scene["row"][mine]]
+    found: dict[int, set[int]] = {}
+    for call, size in zip(scene["call"][mine].tolist(), sizes.tolist(), strict=True):
+        found.setdefault(call, set()).add(size)
+    return found
 
 
 def refuse_fused_attention(scene: Scene) -> Text | None:
