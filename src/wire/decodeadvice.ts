@@ -1,7 +1,7 @@
 // The member `advice` of a report's payload to an `IAdvice`.
 import type { IAdvice, IAdvisedRemedy, ICombination } from './advice';
 import { COST_CLASSES, EVIDENCE } from './advice';
-import { decodeText } from './decodeanswers';
+import { decodeCode, decodeText } from './decodeanswers';
 import { malformed } from './errors';
 import { Fields, asString } from './fields';
 
@@ -40,8 +40,7 @@ function remedyOf(fields: Fields): IAdvisedRemedy {
     costClass: COST_CLASSES.find(each => each === costClass) ?? 'high',
     harm: fields.has('harm') ? fields.number('harm') : undefined,
     caveats: fields.list('caveats', decodeText),
-    // Payloads of earlier versions have comments in English alone.
-    code: fields.has('codes') ? textOf(fields, 'codes') : { en: fields.string('code') }
+    code: decodeCode(fields)
   };
 }
 

@@ -41,6 +41,13 @@ export function decodeText(value: unknown, where: string): Text {
   return { ...Object.fromEntries(languages), en: fields.string('en') };
 }
 
+/** Decodes code with its comments in each language; earlier versions have them in English alone. */
+export function decodeCode(fields: Fields): Text {
+  return fields.has('codes')
+    ? decodeText(fields.value('codes'), fields.placeOf('codes'))
+    : { en: fields.has('code') ? fields.string('code') : '' };
+}
+
 /** Decodes the levels of a timeline of `points` points by source line. */
 export function decodeGroups(decoder: ColumnDecoder, fields: Fields, points: number): ILineGroups {
   const names = fields.list('names', asString);

@@ -1,6 +1,6 @@
 // Payload JSON to an `IDiagnosis`. It is small and has no binary columns, but nothing in it is trusted.
 // What is missing is an older payload or was not known; what is there is checked.
-import { decodeText } from './decodeanswers';
+import { decodeCode, decodeText } from './decodeanswers';
 import type { ICause, ICheck, IDiagnosis, IHolder, INeeded, IPlace, IRemedy } from './diagnosis';
 import { malformed } from './errors';
 import { Fields } from './fields';
@@ -70,7 +70,7 @@ function checkOf(fields: Fields): ICheck {
   return {
     id: fields.string('id'),
     text: decodeText(fields.value('text'), fields.placeOf('text')),
-    code: string(fields, 'code')
+    code: decodeCode(fields)
   };
 }
 
@@ -82,7 +82,7 @@ function remedyOf(fields: Fields): IRemedy {
     cost: fields.has('cost')
       ? decodeText(fields.value('cost'), fields.placeOf('cost'))
       : { en: '' },
-    code: string(fields, 'code'),
+    code: decodeCode(fields),
     caveats: list(fields, 'caveats', decodeText)
   };
 }

@@ -56,7 +56,7 @@ export interface ICause {
 export interface ICheck {
   readonly id: string;
   readonly text: Text;
-  readonly code: string;
+  readonly code: Text;
 }
 
 /** Something that helps; `savingBytes` is undefined where no figure is known. */
@@ -65,7 +65,7 @@ export interface IRemedy {
   readonly title: Text;
   readonly savingBytes: number | undefined;
   readonly cost: Text;
-  readonly code: string;
+  readonly code: Text;
   readonly caveats: readonly Text[];
 }
 

@@ -4,13 +4,15 @@
      "headline": Text, "place": {"phase", "layer": str, "step": int, "site": str},
      "numbers": {name: int}, "other_processes": [{"pid", "bytes": int, -1 if not told}],
      "causes": [{"id": str, "confidence": 0…1, "title": Text, "evidence": [Text]}],
-     "contradictions": [Text], "checks": [{"id": str, "text": Text, "code": str}],
+     "contradictions": [Text], "checks": [{"id": str, "text": Text, "code": str, "codes": Text}],
      "remedies": [{"id": str, "title": Text, "saving_bytes": int|null, "cost": Text, "code": str,
-        "caveats": [Text]}],
+        "codes": Text, "caveats": [Text]}],
      "needed": {"requested", "segment", "largest_free", "cached", "device_free", "others": int|null},
      "holders": [{"name": Text, "bytes", "allocations": int}],
      "parts": [{"id": str, "bytes": int, "certainty": "measured"|"estimated"}],
      "message": str, "later": [Text]}
+
+    "codes" is the code with its comments in each language; earlier payloads have "code" alone.
 
     Text     {"en": str, "zh_CN": str, …}: one string in every shipped language
 
@@ -24,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from memtrack.diagnosis.advice.comments import in_each_language
 from memtrack.diagnosis.diagnosis import SCHEMA, Advice, Cause, Diagnosis, Needed
 from memtrack.i18n import ENGLISH, Text, in_every_language
 from memtrack.reports.diagnosishtml import diagnosis_html
@@ -66,7 +69,7 @@ def encode_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
         "causes": [_cause(cause) for cause in diagnosis.causes[:MOST]],
         "contradictions": _texts(diagnosis.contradictions),
         "checks": [
-            {"id": one.id, "text": in_every_language(one.text), "code": one.code}
+            {"id": one.id, "text": in_every_language(one.text), **_code(one.code)}
             for one in diagnosis.checks[:MOST]
         ],
         "remedies": [_remedy(advice) for advice in diagnosis.advice[:MOST]],
@@ -92,6 +95,11 @@ def _texts(texts: Sequence[Text]) -> list[dict[str, str]]:
     return [in_every_language(text) for text in texts[:MOST]]
 
 
+def _code(code: str) -> dict[str, Any]:
+    """Return code, and with its comments in each language."""
+    return {"code": code, "codes": in_each_language(code)}
+
+
 def _cause(cause: Cause) -> dict[str, Any]:
     return {
         "id": cause.id,
@@ -107,6 +115,6 @@ def _remedy(advice: Advice) -> dict[str, Any]:
         "title": in_every_language(advice.title),
         "saving_bytes": advice.saving_bytes,
         "cost": in_every_language(advice.cost),
-        "code": advice.code,
+        **_code(advice.code),
         "caveats": _texts(advice.caveats),
     }

@@ -155,6 +155,14 @@ def test_chinese_is_whole():
     assert diagnosis_html(DIAGNOSES["full"], "zh_CN").startswith('<div lang="zh-CN">')
 
 
+def test_browsers_get_code_with_its_comments_in_each_language():
+    code = "ulimit -n 9  # before Python starts"
+    diagnosis = replace(DIAGNOSES["none"], checks=[Check("c", literal("see"), code)])
+    told = encode_diagnosis(diagnosis)["checks"][0]
+    assert told["code"] == told["codes"]["en"] == code
+    assert told["codes"]["zh_CN"] == "ulimit -n 9  # 在启动 Python 之前"
+
+
 def test_bundle_holds_the_three_forms_and_is_plain_json():
     bundle = diagnosis_bundle(DIAGNOSES["full"], "en")
     assert set(bundle) == {"text/plain", "text/html", MIME_TYPE}

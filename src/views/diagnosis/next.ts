@@ -14,12 +14,12 @@ export function nextSection(
   say: Say,
   trans: TranslationBundle
 ): HTMLElement | undefined {
-  const steps = checks.map(({ text, code }) => {
-    const sentence = say(text);
+  const steps = checks.map(({ text, code: codes }) => {
+    const [sentence, code] = [say(text), say(codes)];
     const block = code === '' ? [] : [copying.block(code, sentence)];
     return element('li', {}, element('span', { dir: 'auto' }, sentence), ...block);
   });
-  const told = new Set(checks.map(({ code }) => code.trim()));
+  const told = new Set(checks.map(({ code }) => say(code).trim()));
   const commands = [
     { code: '%memtrack who', what: trans.__('Who holds it') },
     { code: '%memtrack free', what: trans.__('Free it') }

@@ -67,12 +67,13 @@ function tableOf(
 }
 
 function headOf(
-  { title, savingBytes, cost, code }: IRemedy,
+  { title, savingBytes, cost, code: codes }: IRemedy,
   hasSavings: boolean,
   copying: Copying,
   say: Say,
   trans: TranslationBundle
 ): HTMLElement {
+  const code = say(codes);
   const copy = code === '' ? [] : [copying.button(code, say(title))];
   const saving = element(
     'td',
@@ -108,7 +109,8 @@ function savingNode(bytes: number | undefined, trans: TranslationBundle): HTMLEl
 }
 
 /** The code and the traps, in a row of their own; undefined for neither. */
-function detailsOf({ code, caveats }: IRemedy, say: Say): HTMLElement | undefined {
+function detailsOf({ code: codes, caveats }: IRemedy, say: Say): HTMLElement | undefined {
+  const code = say(codes);
   const lines = caveats.map(text => element('li', { dir: 'auto' }, say(text)));
   const content = [
     ...(code === '' ? [] : [codeText(code)]),

@@ -277,5 +277,11 @@ describe('a diagnosis', () => {
     show();
     expect(texts('.memtrack-Cause[open] li')[0]).toBe('峰值时：激活');
     expect(texts('.memtrack-Holders-name')[0]).toBe('激活');
+    const codes = { en: 'x = 1  # once', zh_CN: 'x = 1  # 一次' };
+    const told = { id: 'x', text: { en: 'A' }, code: codes.en, codes };
+    const remedy = { id: 'x', title: { en: 'A' }, code: codes.en, codes, caveats: [] };
+    show('crash', { checks: [told], remedies: [remedy] });
+    expect(texts('.memtrack-mod-next code')).toEqual([codes.zh_CN]);
+    expect(texts('.memtrack-Remedies code')).toEqual([codes.zh_CN]);
   });
 });
