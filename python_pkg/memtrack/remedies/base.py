@@ -83,6 +83,16 @@ class Ground:
         return bool((self.phase_kind == PhaseKind.FORWARD).any())
 
     @cached_property
+    def is_inference(self) -> bool:
+        """Whether the whole recording has forwards and nothing that trains.
+
+        Gradients and states of optimizers in it are those of a training before.
+        """
+        kinds = self.data.phases["kind"]
+        trains = np.isin(kinds, (PhaseKind.BACKWARD, PhaseKind.OPTIMIZER)).any()
+        return bool((kinds == PhaseKind.FORWARD).any() and not trains)
+
+    @cached_property
     def phase_rows(self) -> Array:
         """Rows of the phases that the window touches."""
         phases = self.data.phases

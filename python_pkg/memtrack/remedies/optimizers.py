@@ -9,7 +9,7 @@ from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_STATE, entry, measured, without_training
+from memtrack.remedies.words import NO_STATE, NOT_TRAINED, entry, measured, without_training
 
 SMALL = 4096
 """Elements: smaller tensors stay in 32 bits (bitsandbytes, `min_8bit_size`)."""
@@ -72,7 +72,9 @@ def _is_foreach(scene: Scene, temporaries: Array) -> bool:
 
 
 def refuse_states(scene: Scene) -> Text | None:
-    """Tell why another optimizer would not help: there is no state at the peak."""
+    """Tell why another optimizer would not help: nothing is trained, or there is no state at the peak."""
+    if scene.ground.is_inference:
+        return NOT_TRAINED
     if not scene.of_category(Category.OPTIMIZER_STATE).any():
         return NO_STATE
     return None

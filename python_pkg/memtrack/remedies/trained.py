@@ -11,7 +11,7 @@ from memtrack.remedies.base import OLDER, before_cut
 from memtrack.remedies.optimizers import SMALL, in_optimizer, parameter_bytes, trained_bytes
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import entry
+from memtrack.remedies.words import NOT_TRAINED, entry
 from memtrack.units import format_percent
 
 _FEW_TRAINED = 0.25
@@ -25,6 +25,8 @@ RANK = 16
 
 def refuse_freezing(scene: Scene) -> Text | None:
     """Tell why training less would not help: nothing is trained."""
+    if scene.ground.is_inference:
+        return NOT_TRAINED
     if scene.of_category(Category.GRADIENT, Category.OPTIMIZER_STATE).any():
         return None
     return text("Neither gradients nor optimizer state were seen")
