@@ -90,7 +90,8 @@ test('nothing is wider than a narrow window', async () => {
   const { page } = lab;
   await page.setViewportSize({ width: 620, height: 900 });
   for (const part of [history, history.getByRole('group', { name: 'Kept runs' }).nth(1)]) {
-    const over = await part.evaluate(node => node.scrollWidth - node.clientWidth);
-    expect(over).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => part.evaluate(node => node.scrollWidth - node.clientWidth))
+      .toBeLessThanOrEqual(0);
   }
 });
