@@ -48,6 +48,7 @@ def combine(told: Diagnosis | None, shown: Diagnosis | None) -> Diagnosis:
         headline=told.headline if _asks_nothing(shown.needed) else shown.headline,
         numbers={**told.numbers, **shown.numbers},
         other_processes=shown.other_processes or told.other_processes,
+        own_pid=None if shown.other_processes else told.own_pid,
         causes=causes,
         contradictions=_once([*_unexplained(told, shown), *shown.contradictions]),
         checks=_checks(causes, told, shown),

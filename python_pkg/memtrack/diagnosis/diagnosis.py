@@ -92,7 +92,8 @@ class Diagnosis:
 
     `kind` is the part before the dot of a kind in the contract (`cuda_oom`, `hip_oom`, `cpu_oom`, …;
     `none` where no error of memory was found). `numbers` are in bytes, only those that are known.
-    `parts` are those of a ledger at the failure: they sum to the device. `later` are headlines of
+    `other_processes` are as the message lists them; in a container this process may be among them, under
+    `own_pid`. `parts` are those of a ledger at the failure: they sum to the device. `later` are headlines of
     errors that followed from this one. `settled` are ids of checks whose answer is in the evidence,
     and of advice that it shows to be of no use.
     """
@@ -102,6 +103,7 @@ class Diagnosis:
     headline: Text
     numbers: Mapping[str, int] = field(default_factory=dict)
     other_processes: Sequence[Process] = ()
+    own_pid: int | None = None
     causes: Sequence[Cause] = ()
     contradictions: Sequence[Text] = ()
     checks: Sequence[Check] = ()
@@ -113,6 +115,11 @@ class Diagnosis:
     message: str = ""
     later: Sequence[Text] = ()
     settled: frozenset[str] = frozenset()
+
+    @property
+    def others(self) -> Sequence[Process]:
+        """The other processes without one that must be this process."""
+        return tuple(one for one in self.other_processes if one.pid != self.own_pid)
 
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """Return the object that `memtrack explain --json` prints; figures are integers in bytes."""

@@ -55,6 +55,7 @@ def explain_reading(reading: Reading) -> Diagnosis:
         headline=headline(failure),
         numbers=failure.numbers,
         other_processes=failure.processes,
+        own_pid=figures.own_pid,
         causes=causes,
         contradictions=contradictions(failure),
         checks=checks_for(causes, failure.kind, failure.wording),

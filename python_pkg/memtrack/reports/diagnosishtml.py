@@ -41,7 +41,7 @@ def diagnosis_html(diagnosis: Diagnosis, language: str = ENGLISH) -> str:
     parts += _device(diagnosis, language)
     needed = [(name, _bytes(size)) for name, size in words.needed_rows(diagnosis.needed)]
     held = [(one.name, _bytes(one.bytes)) for one in diagnosis.holders[: words.MOST_HOLDERS]]
-    others = words.process_rows(diagnosis.other_processes)
+    others = words.process_rows(diagnosis.others)
     for title, rows in ((words.NEEDED, needed), (words.HOLDERS, held), (words.OTHERS, others)):
         parts += _table(title, rows, language)
     parts += _advices(diagnosis, language)

@@ -64,7 +64,7 @@ def encode_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
         },
         "numbers": dict(diagnosis.numbers),
         "other_processes": [
-            {"pid": one.pid, "bytes": one.bytes} for one in diagnosis.other_processes[:MOST]
+            {"pid": one.pid, "bytes": one.bytes} for one in diagnosis.others[:MOST]
         ],
         "causes": [_cause(cause) for cause in diagnosis.causes[:MOST]],
         "contradictions": _texts(diagnosis.contradictions),

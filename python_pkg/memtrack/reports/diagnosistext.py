@@ -36,7 +36,7 @@ def render_diagnosis(diagnosis: Diagnosis, language: str = ENGLISH, width: int =
     _device(page, diagnosis)
     held = [(one.name, one.bytes) for one in diagnosis.holders[: words.MOST_HOLDERS]]
     page.figures(words.HOLDERS, held)
-    page.rows(words.OTHERS, words.process_rows(diagnosis.other_processes))
+    page.rows(words.OTHERS, words.process_rows(diagnosis.others))
     _advice(page, diagnosis)
     for number, check in enumerate(diagnosis.checks[: words.MOST_CHECKS]):
         page.check(words.CHECKS if number == 0 else words.THEN, check)

@@ -4,6 +4,9 @@ import pytest
 
 from memtrack.diagnosis.diagnosis import SURE
 from memtrack.diagnosis.explain import explain_text
+from memtrack.reports.diagnosishtml import diagnosis_html
+from memtrack.reports.diagnosispayload import encode_diagnosis
+from memtrack.reports.diagnosistext import render_diagnosis
 from memtrack.units import GIB, MIB
 
 SENTENCE = (
@@ -60,7 +63,22 @@ def test_the_only_process_in_a_container_is_this_one():
         "Process 9 has 23.50 GiB memory in use. ",
     )  # fmt: skip
     assert "other_process_or_framework" not in causes(text)
-    assert explain_text(text).needed.others is None
+    told = explain_text(text)
+    assert told.needed.others is None
+    # The message's list is kept as it is; who reads the explanation sees no other process.
+    assert [one.pid for one in told.other_processes] == [9] and not told.others
+    assert "Other processes" not in render_diagnosis(told) + diagnosis_html(told)
+    assert encode_diagnosis(told)["other_processes"] == []
+
+
+def test_others_are_shown_beside_a_process_that_is_said_to_be_this_one():
+    text = message(
+        "1.00 GiB", "80.00 GiB", "0.50 GiB", "5.00 GiB", "0 bytes",
+        "Including non-PyTorch memory, this process has 5.50 GiB memory in use. Process 9 has"
+        " 74.00 GiB memory in use. ",
+    )  # fmt: skip
+    assert [one.pid for one in explain_text(text).others] == [9]
+    assert "process 9" in render_diagnosis(explain_text(text))
 
 
 def test_small_neighbours_are_contexts_of_ranks():

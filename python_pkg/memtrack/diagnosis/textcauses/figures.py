@@ -113,6 +113,14 @@ class Figures:
         return known
 
     @property
+    def own_pid(self) -> int | None:
+        """Under which number the message names this process among the others, if it does."""
+        own = [
+            one.pid for one in self.failure.processes if one.bytes >= 0 and one not in self.others
+        ]
+        return own[0] if own else None
+
+    @property
     def others_bytes(self) -> int:
         """What the other processes hold, as far as it is told."""
         return sum(one.bytes for one in self.others)
