@@ -94,7 +94,8 @@ class SlowLedger:
             return beside, max(0, min(more, used["used"] - used["process"]))
         if beside is None:
             return None, max(0, more)
-        if process is None or not used["cut"] < process["cut"] <= cut:
+        here = process is not None and process["cut"] == cut != used["cut"]
+        if process is None or not (here or used["cut"] < process["cut"] <= cut):
             return min(beside, max(0, more)), max(0, more - beside)
         return beside, max(0, more - beside)
 

@@ -69,8 +69,8 @@ def surroundings(data: RecordingData, device: int, cut: int, levels: Array) -> S
     beside = _beside(process, int(data.devices["context"][device]))
     knows_process = beside is not None or data.string(data.devices["kind"][device]) == "cpu"
     beside = beside or _Bytes(0)
-    is_newer = process is not None and used is not None and used.cut < process.cut <= cut
-    beside, others = _with_others(used, beside, beside.size if is_newer else 0)
+    is_nearer = process is not None and used is not None and _is_nearer(process, used, cut)
+    beside, others = _with_others(used, beside, beside.size if is_nearer else 0)
     room = total - int(held[0])
     # Since the sample the allocator grew into what others, or else we ourselves, have given back.
     beside = _at_most(beside, room)
@@ -111,6 +111,11 @@ def _beside(sample: _Sample | None, context: int) -> _Bytes | None:
         return None if context < 0 else _Bytes(context)
     rest = sample.process - sample.held
     return _Bytes(max(rest, 0), sample.is_here and rest >= 0)
+
+
+def _is_nearer(process: _Sample, used: _Sample, cut: int) -> bool:
+    """Tell whether the process was told at the cut, or later before it than what is in use was."""
+    return used.cut < process.cut <= cut or process.cut == cut != used.cut
 
 
 def _with_others(sample: _Sample | None, beside: _Bytes, least: int) -> tuple[_Bytes, _Bytes]:

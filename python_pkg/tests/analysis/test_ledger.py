@@ -144,6 +144,21 @@ def test_a_sample_that_knows_all_but_the_process_takes_what_the_last_knew():
     assert found["free"].bytes == 13 * GIB
 
 
+def test_what_was_told_of_the_process_stands_against_a_later_figure_of_the_device():
+    script = Script()
+    script.device("cuda", total=24 * GIB)
+    script.phase(PhaseKind.FORWARD, 0)
+    script.alloc(2 * GIB, Category.ACTIVATION)
+    script.sample(process=5 * GIB)
+    script.free(script.alloc(GIB, Category.TEMPORARY))
+    script.sample(used=3 * GIB)
+    data = script.build(source="storages")
+    assert ledger(data, 0, 1).process == 5 * GIB
+    assert parts(data, 1)["free"] == 19 * GIB
+    # Where the device itself was told last, it bounds what the process can hold.
+    assert parts(data, 3)["free"] == 21 * GIB
+
+
 def test_figures_that_contradict_each_other_are_estimates():
     too_small = [{"reserved": GIB, "process": 5 * GIB, "used": 9 * GIB}]
     found = found_at(run({"total": 24 * GIB}, too_small), 1)
