@@ -135,7 +135,9 @@ def test_inference_is_not_told_of_training_nor_training_of_inference():
     assert "Nothing is trained here" in str(found["checkpoint_layers"].why)
     # Weights, batch and what two layers put out, 4 bytes each; they are halved.
     own = 4 * (sum(one.numel() for one in model.parameters()) + 4096 * (64 + 2 * 512))
-    assert found["load_in_bf16"].saving_bytes == pytest.approx(own / 2, rel=0.02)
+    assert found["load_in_bf16"].saving_bytes >= 0.98 * own / 2
+    # Weights that other tests have left alive may be halved too, but nothing by more.
+    assert found["load_in_bf16"].peak >= 0.99 * advise(data).base.peak / 2
     truth = int(allocated(record(evaluate_in_parts), 0).max())
     assert found["batch_in_parts"].peak <= truth
     of_training = by_id(record(trained(linear(64, 256), torch.randn(8, 64))))
