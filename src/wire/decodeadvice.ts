@@ -40,7 +40,7 @@ function remedyOf(fields: Fields): IAdvisedRemedy {
     costClass: COST_CLASSES.find(each => each === costClass) ?? 'high',
     harm: fields.has('harm') ? fields.number('harm') : undefined,
     caveats: fields.list('caveats', decodeText),
-    code: decodeCode(fields)
+    code: decodeCode(fields, fields.string('code'))
   };
 }
 

@@ -41,11 +41,11 @@ export function decodeText(value: unknown, where: string): Text {
   return { ...Object.fromEntries(languages), en: fields.string('en') };
 }
 
-/** Decodes code with its comments in each language; earlier versions have them in English alone. */
-export function decodeCode(fields: Fields): Text {
+/** Decodes `code` with its comments in each language; earlier versions have them in English alone. */
+export function decodeCode(fields: Fields, code: string): Text {
   return fields.has('codes')
     ? decodeText(fields.value('codes'), fields.placeOf('codes'))
-    : { en: fields.has('code') ? fields.string('code') : '' };
+    : { en: code };
 }
 
 /** Decodes the levels of a timeline of `points` points by source line. */

@@ -70,7 +70,7 @@ function checkOf(fields: Fields): ICheck {
   return {
     id: fields.string('id'),
     text: decodeText(fields.value('text'), fields.placeOf('text')),
-    code: decodeCode(fields)
+    code: decodeCode(fields, string(fields, 'code'))
   };
 }
 
@@ -82,7 +82,7 @@ function remedyOf(fields: Fields): IRemedy {
     cost: fields.has('cost')
       ? decodeText(fields.value('cost'), fields.placeOf('cost'))
       : { en: '' },
-    code: decodeCode(fields),
+    code: decodeCode(fields, string(fields, 'code')),
     caveats: list(fields, 'caveats', decodeText)
   };
 }

@@ -65,6 +65,7 @@ describe('advice from Python', () => {
     [{ remedies: {} }, 'advice.remedies'],
     [{ remedies: [{ ...remedy, peak: 0.5 }] }, 'advice.remedies[0].peak'],
     [{ remedies: [{ ...remedy, applies: 1 }] }, 'advice.remedies[0].applies'],
+    [{ remedies: [{ ...remedy, code: null }] }, 'advice.remedies[0].code'],
     [{ remedies: [{ ...remedy, codes: 7 }] }, 'advice.remedies[0].codes'],
     [
       { combinations: [{ ids: ['nothing'], peak: 1, saving: 1, fits: true }] },
