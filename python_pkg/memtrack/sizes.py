@@ -25,6 +25,15 @@ _SIZE = re.compile(
 _MOST_SHOWN = 60
 
 
+def is_bare_number(words: str) -> bool:
+    """Tell whether somebody wrote a number without a unit, whole or with a point.
+
+    >>> is_bare_number("24"), is_bare_number("1.5"), is_bare_number("24GiB")
+    (True, True, False)
+    """
+    return words.strip().replace(".", "", 1).isdigit()
+
+
 def parse_size(words: str) -> int:
     """Return the bytes of `24GiB`, `24 GB`, `24g` or `512B`; without a unit bytes, from 1 MiB on.
 

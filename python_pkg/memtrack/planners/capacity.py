@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.planners.gpus import GPUS, find_gpu, known_gpu
-from memtrack.sizes import parse_size
+from memtrack.sizes import is_bare_number, parse_size
 from memtrack.units import MIB
 
 _DIGITS_OF_MODELS = 4
@@ -42,7 +42,7 @@ def capacity_of(words: str | int) -> Capacity:
     try:
         size = parse_size(words)
     except UsageError:
-        if not _is_a_number(words):
+        if not is_bare_number(words):
             find_gpu(words)
         raise
     return _sized(size, words)
@@ -52,10 +52,6 @@ def known_capacities() -> list[Capacity]:
     """Return the GPUs of the table for a reader to choose from, those with the most memory first."""
     ordered = sorted(GPUS, key=lambda gpu: (-gpu.usable, gpu.name))
     return [Capacity(gpu.name, gpu.usable) for gpu in ordered]
-
-
-def _is_a_number(words: str) -> bool:
-    return words.strip().replace(".", "", 1).isdigit()
 
 
 def _ends_a_model(words: str) -> bool:

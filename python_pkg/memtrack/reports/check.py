@@ -16,7 +16,7 @@ from memtrack.reports.answertext import table_lines
 from memtrack.reports.cells import plain, wrapped
 from memtrack.reports.comparisonwords import sentence_of
 from memtrack.reports.words import literal
-from memtrack.sizes import parse_size
+from memtrack.sizes import is_bare_number, parse_size
 from memtrack.units import format_bytes, format_duration
 
 SCHEMA = "memtrack.check/1"
@@ -134,7 +134,7 @@ def parse_increase(words: str) -> Increase:
         return Increase(share=float(share[1]) / 100)
     if words.strip() == "0":
         return Increase()
-    if not words.strip().replace(".", "", 1).isdecimal():
+    if not is_bare_number(words):
         with suppress(UsageError):
             return Increase(bytes=parse_size(words))
     raise UsageError(
