@@ -28,7 +28,7 @@ OLDEST := .venv-oldest
 STEP = $(PYTHON) scripts/step.py
 CHECK = scripts/check.sh
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
-FRONT := src style schema package.json package-lock.json tsconfig.json rspack.amd.config.cjs
+FRONT := src style schema package.json package-lock.json tsconfig.json rspack.amd.config.cjs rspack.style.config.cjs
 
 ##@ Help
 

@@ -3,6 +3,7 @@
 const path = require('path');
 const { rspack } = require('@rspack/core');
 const base = require('@jupyter/builder/lib/webpack.config.base');
+const style = require('./rspack.style.config.cjs');
 
 const target = directory => ({
   ...base,
@@ -22,7 +23,11 @@ const target = directory => ({
     ...base.resolve,
     alias: { 'memtrack-locale': path.resolve(__dirname, 'python_pkg/memtrack/locale') }
   },
-  module: { ...base.module, parser: { javascript: { dynamicImportMode: 'eager' } } },
+  module: {
+    ...base.module,
+    rules: [...base.module.rules, ...style.module.rules],
+    parser: { javascript: { dynamicImportMode: 'eager' } }
+  },
   plugins: [...base.plugins, new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   performance: { hints: false },
   stats: 'errors-warnings'

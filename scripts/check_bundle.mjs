@@ -9,7 +9,7 @@ const AMD = ['dist/index.js', 'python_pkg/memtrack/nbextension/index.js'];
 // JupyterLab loads the entry and the list of plugins at every start, chart or no chart.
 const MAX_ENTRY = 20_000;
 const MAX_PLUGINS = 20_000;
-const MAX_STYLE = 96_000;
+const MAX_STYLE = 88_000;
 // plotly.js core with the traces in use is 1.5 MB; the full build would be 4.7 MB.
 const MAX_CHUNK = 1_600_000;
 const MAX_AMD = 2_400_000;
