@@ -43,13 +43,13 @@ class Side:
 
 def compare(
     a: Any = BASELINE, b: Any = LAST, *, folder: Folder = None, rank: int | None = None
-) -> Diff:
-    """Return what changed from run `a` to run `b`.
+) -> Diff | RankDiffs:
+    """Return what changed from run `a` to run `b`; of two folders of ranks what changed on each rank.
 
     Each is a recording or prediction, the path of a `.memtrack` file or of a snapshot, or a run of the
     history: its number, its name, `"last"` or `"baseline"`. `folder` is that of the history; by default
-    `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or in the working folder. Of a folder of several
-    ranks `rank` says which one.
+    `MEMTRACK_HISTORY`, or `.memtrack` beside the notebook or in the working folder. With `rank` one rank of
+    a folder is compared, as it must be where the other side is a single run.
 
         found = memtrack.compare("before checkpointing", recording)
         print(found)
@@ -57,13 +57,16 @@ def compare(
 
     Raises UsageError for a run that there is not, and the errors of `memtrack.open` for files.
     """
+    by_rank = compare_ranks(a, b) if rank is None else None
+    if by_rank is not None:
+        return by_rank
     after = side_of(b, folder, rank)
     return diff_of(before_of(a, after, folder, rank), after)
 
 
 def compare_ranks(a: Any, b: Any, shown: Presentation | None = None) -> RankDiffs | None:
     """Return what changed on each rank, where both are folders of ranks (or `Ranks`); else None."""
-    before, after = _ranks_of(a), _ranks_of(b)
+    before, after = ranks_of(a), ranks_of(b)
     if before is None or after is None:
         return None
     common = [rank for rank in before if rank in set(after)]
@@ -190,8 +193,8 @@ def _is_folder(subject: Any) -> bool:
     return is_path and os.path.isdir(os.path.expanduser(subject))
 
 
-def _ranks_of(subject: Any) -> Any:
-    """Return the ranks that a subject is or that a folder has; None for anything else."""
+def ranks_of(subject: Any) -> Any:
+    """Return the `Ranks` that a subject is or that a folder has; None for anything else."""
     if are_ranks(subject):
         return subject
     is_folder = isinstance(subject, str | os.PathLike) and names_a_file(subject)

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder
 from memtrack.cli.onerank import add_rank
 from memtrack.cli.terminal import columns
-from memtrack.comparing import (
-    BASELINE,
-    LAST,
-    compare,
-    compare_ranks,
-    recording_of,
-    refuse_without_ranks,
-)
+from memtrack.comparing import BASELINE, LAST, compare, recording_of, refuse_without_ranks
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.comparisonforms import render_comparison
-from memtrack.reports.rankdiffs import render_rank_diffs
+from memtrack.reports.rankdiffs import RankDiffs, render_rank_diffs
 from memtrack.reports.steps import render_steps, steps_of
 
 
@@ -29,7 +21,9 @@ def add_arguments(commands: Any, language: str) -> None:
     """Add the command to the subparsers of `memtrack`, with its help in `language`."""
     purpose = text("say what changed from run A to run B").render(language)
     parser = commands.add_parser("diff", help=purpose, description=purpose)
-    run_help = text("a file, or a kept run: its number, its name, last or baseline")
+    run_help = text(
+        "a file, a folder of ranks, or a kept run: its number, its name, last or baseline"
+    )
     parser.add_argument("a", metavar="A", nargs="?", help=run_help.render(language))
     other = text("the run to compare it with; last by default, and A the baseline")
     parser.add_argument("b", metavar="B", nargs="?", default=LAST, help=other.render(language))
@@ -43,16 +37,13 @@ def add_arguments(commands: Any, language: str) -> None:
 
 def run(options: argparse.Namespace, language: str) -> int:
     """Print the comparison."""
-    before, rank = options.a or BASELINE, options.rank
-    refuse_without_ranks(rank, options.a, options.b)
+    refuse_without_ranks(options.rank, options.a, options.b)
     if options.steps:
         return _steps(options, language)
-    by_rank = compare_ranks(before, options.b) if rank is None else None
-    if by_rank is not None:
-        ranks = by_rank
-        return _told(ranks, options, lambda: render_rank_diffs(ranks, language, columns()))
-    found = compare(before, options.b, folder=options.folder, rank=rank)
-    return _told(found, options, lambda: render_comparison(found, language, columns()))
+    found = compare(options.a or BASELINE, options.b, folder=options.folder, rank=options.rank)
+    if isinstance(found, RankDiffs):
+        return _told(found, options, render_rank_diffs(found, language, columns()))
+    return _told(found, options, render_comparison(found, language, columns()))
 
 
 def _steps(options: argparse.Namespace, language: str) -> int:
@@ -60,9 +51,9 @@ def _steps(options: argparse.Namespace, language: str) -> int:
         raise UsageError(text("--steps takes one run, not two."))
     recording = recording_of(options.a or LAST, options.folder, options.rank)
     found = steps_of(recording.data, language)
-    return _told(found, options, lambda: render_steps(found, language, columns()))
+    return _told(found, options, render_steps(found, language, columns()))
 
 
-def _told(found: Any, options: argparse.Namespace, words: Callable[[], str]) -> int:
-    print(json.dumps(found.to_json(), ensure_ascii=False, indent=2) if options.json else words())
+def _told(found: Any, options: argparse.Namespace, words: str) -> int:
+    print(json.dumps(found.to_json(), ensure_ascii=False, indent=2) if options.json else words)
     return 0

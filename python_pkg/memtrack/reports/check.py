@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -53,8 +53,17 @@ class Check:
     def failed(self) -> Sequence[str]:
         """Which limits are exceeded: `increase`, `max_peak`."""
         peak = self.after.peak.bytes
-        limits = (("increase", self.allowed), ("max_peak", self.most))
-        return [name for name, limit in limits if limit is not None and peak > limit]
+        return [name for name, limit in self._limits.items() if peak > limit]
+
+    @property
+    def share_of_limit(self) -> float:
+        """The peak over the strictest limit: above 1 where that is exceeded."""
+        return self.after.peak.bytes / max(1, min(self._limits.values(), default=1))
+
+    @property
+    def _limits(self) -> Mapping[str, int]:
+        limits = {"increase": self.allowed, "max_peak": self.most}
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
     @property
     def ok(self) -> bool:
@@ -162,7 +171,7 @@ def _table(before: RunView, after: RunView) -> AnswerTable:
             rows.append(_row(text("peak in {phase}", phase=phase), size, after.phase_peaks[phase]))
     if before.step_ns and after.step_ns:
         times = [literal(format_duration(one)) for one in (before.step_ns, after.step_ns)]
-        share = _share(before.step_ns, after.step_ns)
+        share = change_of(before.step_ns, after.step_ns)
         rows.append([text("time of a step"), *times, share])
     head = (literal(""), text("baseline"), text("this run"), text("change"))
     return AnswerTable(text("Against the baseline"), head, rows)
@@ -170,10 +179,11 @@ def _table(before: RunView, after: RunView) -> AnswerTable:
 
 def _row(name: Text, before: int, after: int) -> list[Text]:
     sizes = [literal(format_bytes(one)) for one in (before, after)]
-    return [name, *sizes, _share(before, after)]
+    return [name, *sizes, change_of(before, after)]
 
 
-def _share(before: int, after: int) -> Text:
+def change_of(before: int, after: int) -> Text:
+    """Return by what share of itself a figure has changed, such as `+5.0 %`; `–` from nothing."""
     return literal(f"{100 * (after - before) / before:+.1f} %" if before else "–")
 
 

@@ -118,8 +118,55 @@ def test_in_python_and_notebooks_too(folder):
     assert "<table" in found._repr_mimebundle_()["text/html"]
     assert "Rank 3" in repr(found)
     assert compare_ranks("before.ranks", "after/train.rank3.memtrack") is None
+    both = memtrack.compare("before.ranks", memtrack.open("after"))
+    assert [(rank, diff.peak_change) for rank, diff in both.diffs] == [
+        (0, 0),
+        (1, 0),
+        (3, 400 * MIB),
+    ]
     with pytest.raises(memtrack.UsageError, match=r"several ranks.*rank=N"):
-        memtrack.compare("before.ranks", "after")
+        memtrack.compare("before.ranks", "after/train.rank3.memtrack")
+
+
+@pytest.fixture
+def whole(folder):
+    """The same two folders where every rank of the four is there and has ended."""
+    for name, number in (("before.ranks", 2), ("after", 2), ("before.ranks", 3)):
+        facts = RankFacts(number, 4, number, "node", 1000 + number)
+        target = folder / name / f"train.rank{number}.memtrack"
+        save_recording(with_rank(rank(number, 1), facts), target)
+    return folder
+
+
+def test_every_rank_is_checked_against_its_own_baseline(whole, capsys):
+    code, out, err = asked(capsys, "check", "after", "--baseline", "before.ranks")
+    assert (code, err) == (1, "")
+    assert out.startswith("Rank 3: Grown: peak 864 MiB")
+    verdicts = [line.split()[-1] for line in out.splitlines() if line.strip()[:1].isdigit()]
+    assert verdicts == ["fine", "fine", "fine", "exceeded"]
+    told = json.loads(asked(capsys, "check", "after", "--baseline", "before.ranks", "--json")[1])
+    assert (told["schema"], told["ok"], told["failed"]) == ("memtrack.rankcheck/1", False, [3])
+    assert [one["baseline_peak"] // MIB for one in told["ranks"]] == [464, 1264, 464, 464]
+    assert [one["peak"] // MIB for one in told["ranks"]] == [464, 1264, 464, 864]
+    assert (
+        asked(capsys, "check", "after", "--baseline", "before.ranks", "--max-increase", "1GiB")[0]
+        == 0
+    )
+
+
+def test_ranks_are_checked_against_one_limit_or_one_run(whole, capsys):
+    code, out, _ = asked(capsys, "check", "after", "--max-peak", "1GiB")
+    assert code == 1 and out.startswith("Rank 1: Too much: peak 1.23 GiB")
+    code, out, _ = asked(capsys, "check", "after", "--max-peak", "2GiB")
+    assert code == 0 and out.startswith("Rank 1: Fine: ")
+    one = ("--baseline", "before.ranks/train.rank1.memtrack")
+    assert asked(capsys, "check", "after", *one)[0] == 0
+
+
+def test_a_run_that_lacks_a_rank_cannot_be_judged(folder, capsys):
+    code, out, err = asked(capsys, "check", "after", "--max-peak", "1TiB")
+    assert (code, out) == (2, "")
+    assert err.startswith("The run cannot be judged: ranks without a recording: 2.")
 
 
 def test_a_copy_is_the_same_on_every_rank(folder, capsys):
