@@ -8,18 +8,16 @@ from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
 from memtrack.remedies.base import LASTING, OLDER
-from memtrack.remedies.recipe import Bound, Change, Cost, Recipe
+from memtrack.remedies.recipe import Bound, Change, Cost, Recipe, of_training
 from memtrack.remedies.scene import Scene
 from memtrack.remedies.words import NOT_TRAINED, entry, measured, without_training
 
 _LEAST_SHARE = 0.02
 
 
+@of_training
 def refuse_accumulation(scene: Scene) -> Text | None:
     """Tell why it does not apply: nothing at the peak grows with the batch."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     growing = int(scene["bytes"][scene.at_peak & scene.grows_with_batch].sum())
     if growing < _LEAST_SHARE * scene.peak:
         return text("Next to nothing at the peak depends on the size of the batch")

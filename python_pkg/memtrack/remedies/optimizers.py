@@ -7,9 +7,9 @@ import numpy as np
 from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
-from memtrack.remedies.recipe import Bound, Cost, Recipe
+from memtrack.remedies.recipe import Bound, Cost, Recipe, of_training
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_STATE, NOT_TRAINED, entry, measured, without_training
+from memtrack.remedies.words import NO_STATE, NOT_TRAINED, entry, measured
 
 SMALL = 4096
 """Elements: smaller tensors stay in 32 bits (bitsandbytes, `min_8bit_size`)."""
@@ -31,11 +31,9 @@ def _largest_parameter(scene: Scene) -> int:
     return int(scene["requested"][scene.of_category(Category.PARAMETER)].max(initial=0))
 
 
+@of_training
 def refuse_fused(scene: Scene) -> Text | None:
     """Tell why it does not apply: no temporaries of the optimizer were seen."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     size = int(scene["bytes"][in_optimizer(scene)].max(initial=0))
     return None if size else text("The optimizer makes no temporaries")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import wraps
 
 from memtrack.diagnosis.advice.entry import Entry
 from memtrack.i18n import Text
 from memtrack.remedies.scene import Scene
+from memtrack.remedies.words import without_training
 
 
 class Bound(Enum):
@@ -35,6 +37,16 @@ class Cost(Enum):
 
 Change = Callable[[Scene, Bound], Scene]
 Refusal = Callable[[Scene], Text | None]
+
+
+def of_training(refuse: Refusal) -> Refusal:
+    """Make `refuse` that of a remedy for training: where nothing is trained, that is the reason."""
+
+    @wraps(refuse)
+    def refuse_in_training(scene: Scene) -> Text | None:
+        return without_training(scene.ground) or refuse(scene)
+
+    return refuse_in_training
 
 
 @dataclass(frozen=True, slots=True)

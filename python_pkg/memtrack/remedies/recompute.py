@@ -11,21 +11,19 @@ from memtrack.recording import Category, PhaseKind
 from memtrack.recording.categories import CallKind
 from memtrack.recording.tables import Array
 from memtrack.remedies.base import LASTING, OLDER, SCALE, after_cut, before_cut
-from memtrack.remedies.recipe import Bound, Cost, Recipe
+from memtrack.remedies.recipe import Bound, Cost, Recipe, of_training
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_LAYERS, entry, measured, without_training
+from memtrack.remedies.words import NO_LAYERS, entry, measured
 
 _NOT_SAVED = text("No layer of this model repeats: wrap the parts by hand that hold the most")
 _ENOUGH = 0.9
 """Share of what all layers save that makes a few of them enough."""
 
 
+@of_training
 def refuse_checkpointing(scene: Scene) -> Text | None:
     """Tell why it does not apply: no layer repeats, or they run again already."""
     ground = scene.ground
-    refused = without_training(ground)
-    if refused is not None:
-        return refused
     if not len(ground.calls):
         return NO_LAYERS
     if (ground.data.calls["kind"][ground.calls] == CallKind.RECOMPUTE).any():
@@ -155,11 +153,9 @@ CHECKPOINT_FEW = Recipe(
 )
 
 
+@of_training
 def refuse_offload(scene: Scene) -> Text | None:
     """Tell why activations cannot be kept elsewhere."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     if (scene.is_saved & scene.at_peak & scene.grows_with_batch).any():
         return None
     return text("Nothing at the peak is kept for backward")

@@ -8,9 +8,9 @@ from memtrack.i18n import Text, text
 from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
 from memtrack.remedies.base import LASTING, OLDER, before_cut
-from memtrack.remedies.recipe import Bound, Cost, Recipe
+from memtrack.remedies.recipe import Bound, Cost, Recipe, of_training
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_PHASES, entry, without_training
+from memtrack.remedies.words import NO_PHASES, entry
 from memtrack.units import format_bytes
 
 NO_EARLIER: Text = text("Gradients are let go before the next forward already")
@@ -30,11 +30,9 @@ def _kept_gradients(scene: Scene) -> Array:
     return kept
 
 
+@of_training
 def refuse_set_to_none(scene: Scene) -> Text | None:
     """Tell why it does not apply: no steps are known, or no gradient outlives its step."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     return None if _kept_gradients(scene).any() else NO_EARLIER
 
 
@@ -95,11 +93,9 @@ def _overdue(scene: Scene) -> tuple[Array, Array]:
     return kept | older, np.where(older, OLDER, from_where)
 
 
+@of_training
 def refuse_delete(scene: Scene) -> Text | None:
     """Tell why nothing is to be let go."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     if _overdue(scene)[0].any():
         return None
     return text("No output, loss or activation is kept longer than backward needs it")

@@ -11,9 +11,9 @@ from memtrack.i18n import Text, text
 from memtrack.recording import Category
 from memtrack.recording.tables import Array
 from memtrack.remedies.base import Ground, after_cut
-from memtrack.remedies.recipe import Bound, Cost, Recipe
+from memtrack.remedies.recipe import Bound, Cost, Recipe, of_training
 from memtrack.remedies.scene import Scene
-from memtrack.remedies.words import NO_LAYERS, entry, without_training
+from memtrack.remedies.words import NO_LAYERS, entry
 
 _MOST_HEADS = 256
 _LEAST_VOCABULARY = 4096
@@ -97,11 +97,9 @@ def _kept_sizes(scene: Scene) -> dict[int, set[int]]:
     return found
 
 
+@of_training
 def refuse_fused_attention(scene: Scene) -> Text | None:
     """Tell why it does not apply: no matrix of length × length is kept."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     if not len(scene.ground.calls):
         return NO_LAYERS
     if quadratic(scene).any():
@@ -156,11 +154,9 @@ def _as_large(scene: Scene, positions: int, width: int) -> Array:
     return found & outside & scene.grows_with_batch
 
 
+@of_training
 def refuse_chunks(scene: Scene) -> Text | None:
     """Tell why it does not apply: no logits, or too few."""
-    refused = without_training(scene.ground)
-    if refused is not None:
-        return refused
     if not len(scene.ground.calls):
         return NO_LAYERS
     mine, positions = logits_like(scene)
