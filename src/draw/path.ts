@@ -28,6 +28,33 @@ export function stepArea(positions: INumbers, values: INumbers, extent: IExtent)
   return parts.join('');
 }
 
+/** Rows at one position, least and most of what happened there, as one row each. */
+export interface IRange {
+  readonly positions: INumbers;
+  readonly least: INumbers;
+  readonly most: INumbers;
+}
+
+/** Returns the least and the most at each position, of rows in the order of their positions. */
+export function rangeOf(positions: INumbers, values: INumbers): IRange {
+  const found: number[] = [];
+  const least: number[] = [];
+  const most: number[] = [];
+  for (let row = 0; row < positions.length; row++) {
+    const value = at(values, row);
+    const last = found.length - 1;
+    if (last >= 0 && at(found, last) === at(positions, row)) {
+      least[last] = Math.min(at(least, last), value);
+      most[last] = Math.max(at(most, last), value);
+    } else {
+      found.push(at(positions, row));
+      least.push(value);
+      most.push(value);
+    }
+  }
+  return { positions: found, least, most };
+}
+
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

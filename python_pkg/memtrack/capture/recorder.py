@@ -358,7 +358,8 @@ class Recorder:
         self._call(self.on_step)
 
     def _tick(self) -> None:
-        if self.on_tick:
+        # What is alive is taken in tensor by tensor: a figure of half of it would be wrong.
+        if self.on_tick and self._observer.blocks.begun:
             tick = self.tick()
             for listener in list(self.on_tick):
                 listener(tick)

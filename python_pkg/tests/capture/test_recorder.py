@@ -553,6 +553,21 @@ def test_ticks_come_at_most_four_times_a_second():
     assert max(last.allocated_series) == last.peak
 
 
+def test_no_tick_tells_of_a_model_that_is_taken_in_by_half(monkeypatch):
+    monkeypatch.setattr("memtrack.capture.ticks.INTERVAL_NS", 0)
+    model = small_model()
+    recorder, ticks = Recorder(model), []
+    recorder._observer.meter._due_ns = 0
+    recorder.on_tick.append(ticks.append)
+    recorder.enter()
+    before = len(ticks)
+    model(torch.randn(5, 8))
+    recorder.leave()
+    assert before == 0
+    assert ticks[0].allocated > sum(parameter.nbytes for parameter in model.parameters())
+    recorder.finish()
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -1,6 +1,6 @@
 import { inkOn, partsOf, withAlpha } from '../colour';
 import { FrameTask } from '../frame';
-import { stepArea } from '../path';
+import { rangeOf, stepArea } from '../path';
 import { watchTheme } from '../theme';
 
 function nextFrame(): Promise<void> {
@@ -58,6 +58,14 @@ it('an area holds each value until the next position', () => {
   const path = stepArea([0, 5], [10, 20], { first: 0, last: 10, most: 20 });
   expect(path).toBe('M0 100H0V50H500V0H1000V100Z');
   expect(stepArea([], [], { first: 0, last: 1, most: 1 })).toBe('');
+});
+
+it('of what happened at one position the least and the most are kept', () => {
+  expect(rangeOf([0, 4, 4, 4, 9], [7, 5, 9, 6, 8])).toEqual({
+    positions: [0, 4, 9],
+    least: [7, 5, 8],
+    most: [7, 9, 8]
+  });
 });
 
 it('a new theme of the page is noticed until nobody watches', async () => {

@@ -16,6 +16,8 @@ export interface IHead {
   readonly view: IView | undefined;
   /** In place of the headline while the recording runs. */
   readonly liveHeadline: string | undefined;
+  /** Whether the kernel is there that would go on. */
+  readonly isLive: boolean;
 }
 
 /** What the head can be asked for. */
@@ -84,10 +86,10 @@ export class ReportHeader extends Widget {
   }
 
   /** Show a head; text that is the same is left alone, so that nothing flickers or is read twice. */
-  present({ report, view, liveHeadline }: IHead): void {
+  present({ report, view, liveHeadline, isLive }: IHead): void {
     const say = (text: Text): string => textIn(text, this._language);
     const nothing =
-      report === undefined || report.state === 'recording'
+      isLive && (report === undefined || report.state === 'recording')
         ? this._trans.__('Watching. The report comes here as soon as the model runs.')
         : this._trans.__('Nothing was recorded.');
     const headline = liveHeadline ?? (view === undefined ? nothing : say(view.headline));
@@ -96,7 +98,7 @@ export class ReportHeader extends Widget {
     this._showGrowth(view?.growth ?? NO_GROWTH);
     showLines(this._notices, report?.notices.map(say) ?? []);
     this._fold.hidden = report === undefined;
-    const isRunning = liveHeadline !== undefined || report?.state === 'recording';
+    const isRunning = liveHeadline !== undefined || (isLive && report?.state === 'recording');
     this._badges.replaceChildren(...badgesOf(report, isRunning, this._trans));
     if (report !== undefined) {
       setText(this._facts, this._factsOf(report));
@@ -171,6 +173,8 @@ function badgesOf(
     measured: () => badge('measured', trans.__('measured'), trans.__('Recorded while it happened')),
     predicted: () => predictedBadge(trans),
     opened: () => badge('opened', trans.__('opened'), trans.__('Read from a file')),
+    recording: () =>
+      badge('unfinished', trans.__('unfinished'), trans.__('Saved while it was going on')),
     interrupted: () =>
       badge('interrupted', trans.__('interrupted'), trans.__('Ended before its last step')),
     failed: () => badge('failed', trans.__('failed'), trans.__('Ended with an error'))

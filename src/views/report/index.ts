@@ -101,6 +101,7 @@ export class ReportWidget extends Panel {
     }
     previous?.reportChanged.disconnect(this._onLiveReport, this);
     previous?.ticked.disconnect(this._task.request, this._task);
+    previous?.closed.disconnect(this._task.request, this._task);
     this._live = live;
     this._tabs.requestWindow =
       live && ((view, window, buckets) => live.requestWindow(view, window, buckets));
@@ -108,6 +109,7 @@ export class ReportWidget extends Panel {
     if (live !== undefined) {
       live.reportChanged.connect(this._onLiveReport, this);
       live.ticked.connect(this._task.request, this._task);
+      live.closed.connect(this._task.request, this._task);
       this._onLiveReport();
       this._greet();
     }
@@ -210,7 +212,8 @@ export class ReportWidget extends Panel {
 
   private _draw(): void {
     const report = this._report;
-    const tick = this._live?.isClosed === false ? this._live.tick : undefined;
+    const isLive = this._live?.isClosed === false;
+    const tick = isLive ? this._live?.tick : undefined;
     const isRunning = tick !== undefined && (report === undefined || report.state === 'recording');
     this._strip.setHidden(!isRunning);
     if (isRunning) {
@@ -219,7 +222,10 @@ export class ReportWidget extends Panel {
     this._header.present({
       report,
       view: report?.views[this._viewIndex],
-      liveHeadline: isRunning ? this._trans.__('Peak %1 so far', formatBytes(tick.peak)) : undefined
+      liveHeadline: isRunning
+        ? this._trans.__('Peak %1 so far', formatBytes(tick.peak))
+        : undefined,
+      isLive
     });
     if (report !== undefined) {
       this._drawView(report);

@@ -121,12 +121,28 @@ describe('a report', () => {
   });
 
   it('without a device has no tabs', async () => {
-    make().setReport(reportOf({ views: [], state: 'recording' }));
+    make().setReport(reportOf({ views: [] }));
     await nextFrame();
     expect(isHidden('.memtrack-Tabs')).toBe(true);
-    expect(text('[role=heading]')).toBe(
-      'Watching. The report comes here as soon as the model runs.'
-    );
+    expect(text('[role=heading]')).toBe('Nothing was recorded.');
+  });
+
+  it('saved while it was going on says so, and that it goes on only where its kernel lives', async () => {
+    make().setReport(reportOf({ state: 'recording' }));
+    await nextFrame();
+    const badges = (): (string | null)[] =>
+      [...widget.node.querySelectorAll('.memtrack-Report-badges > *')].map(
+        ({ textContent }) => textContent
+      );
+    expect(badges()).toEqual(['measured', 'unfinished']);
+    const live = new FakeLive();
+    widget.live = live;
+    await nextFrame();
+    expect(badges()).toEqual(['recording']);
+    live.isClosed = true;
+    live.closed.emit();
+    await nextFrame();
+    expect(badges()).toEqual(['measured', 'unfinished']);
   });
 
   describe('that is live', () => {
@@ -134,6 +150,10 @@ describe('a report', () => {
       const live = new FakeLive();
       make().setReport(reportOf({ views: [], state: 'recording' }));
       widget.live = live;
+      await nextFrame();
+      expect(text('[role=heading]')).toBe(
+        'Watching. The report comes here as soon as the model runs.'
+      );
       expect(live.seenTicks).toEqual([0]);
       live.say(1, 1024);
       live.say(2, 2048);
@@ -142,6 +162,12 @@ describe('a report', () => {
       expect(text('[role=heading]')).toBe('Peak 2.00 KiB so far');
       expect(text('.memtrack-Live-where')).toBe('step 4 · backward');
       expect(isHidden('.memtrack-Live')).toBe(false);
+      const shown = [...widget.node.querySelectorAll<HTMLElement>('.memtrack-Live-figure')];
+      expect(shown.filter(({ hidden }) => !hidden).map(({ textContent }) => textContent)).toEqual([
+        'allocated 512 B',
+        'peak 2.00 KiB',
+        'elapsed 5.00 s'
+      ]);
     });
 
     it('draws nothing and says nothing while it is hidden', async () => {
