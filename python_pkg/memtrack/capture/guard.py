@@ -2,7 +2,8 @@
 
 A callback that raises ends the recording with a notice and a line on stderr; the run goes on
 untracked. Interrupts are the user's and pass. While `torch.jit.trace` or `torch.compile` write down
-what the thread does, and in a forked child, nothing is watched.
+what the thread does, and in a forked child, nothing is watched. Modes and tensor classes of the
+user's are not told of what we read.
 """
 
 from __future__ import annotations
@@ -29,20 +30,23 @@ class Guard:
     def around(self, callback: Callable[..., Any], otherwise: Any = None) -> Callable[..., Any]:
         """Return `callback` as it may be called from the user's run; `otherwise` when it does not."""
         tracing_state, is_compiling = torch_api.tracing_state, torch_api.is_compiling
+        unseen = torch_api.unseen
 
         def guarded(*args: Any) -> Any:
             # To torch.compile the first is a constant: it leaves the rest out of what it compiles.
             if is_compiling() or self.is_shut or tracing_state() is not None:
                 return otherwise
             try:
-                return callback(*args)
+                with unseen():
+                    return callback(*args)
             except Exception as error:  # noqa: BLE001 - the user's run must go on
-                self._give_up(error)
+                self.give_up(error)
                 return otherwise
 
         return guarded
 
-    def _give_up(self, error: Exception) -> None:
+    def give_up(self, error: Exception) -> None:
+        """Shut, say in one line on stderr what has failed, and call `on_failure`."""
         self.shut()
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         line = text("memtrack has stopped recording ({reason}). Your run goes on.", reason=reason)

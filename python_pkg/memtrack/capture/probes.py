@@ -12,6 +12,7 @@ from memtrack.capture.dispatch import OperationWatch
 from memtrack.capture.engine import BackwardWatch
 from memtrack.capture.guard import Guard
 from memtrack.capture.observer import Observer
+from memtrack.capture.quiet import HookWarning
 from memtrack.capture.saved import SavedTensors
 
 
@@ -35,11 +36,13 @@ class Probes:
         self._backward = BackwardWatch(
             around(observer.backward_begins), around(observer.backward_ends), _let_go
         )
+        self._warning = HookWarning()
         self._handles: list[RemovableHandle] = []
         self._module_handles: list[RemovableHandle] = []
 
     def attach(self) -> None:
         """Hook modules, optimizers and the engine of backward."""
+        self._warning.start()
         self._backward.start()
         self._hook_modules()
         around = self._guard.around
@@ -81,6 +84,7 @@ class Probes:
             for handle in self._handles:
                 handle.remove()
             self._handles.clear()
+            self._warning.stop()
 
     def _hook_modules(self) -> None:
         around = self._guard.around

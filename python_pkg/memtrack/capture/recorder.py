@@ -42,7 +42,7 @@ from memtrack.capture.readings import Readings
 from memtrack.capture.runfacts import KEY
 from memtrack.capture.ticks import Tick
 from memtrack.diagnosis.diagnosis import Place
-from memtrack.errors import RecordingStateError
+from memtrack.errors import MemtrackError, RecordingStateError
 from memtrack.i18n import text
 from memtrack.recording.categories import PhaseKind, ReadingKind
 from memtrack.recording.data import Facts, Notice, RecordingData
@@ -145,12 +145,24 @@ class Recorder:
         return self._observer.calls_seen(), self._observer.moments.cut()
 
     def attach(self) -> None:
-        """Register the hooks and take in what is alive. Does nothing the second time."""
+        """Register the hooks and take in what is alive. Does nothing the second time.
+
+        Where the user's own classes make that fail, the recording ends here and the run goes on.
+        """
         if self._attached:
             return
         if self._ended:
             raise RecordingStateError(text("This recording has ended."), text("Start a new one."))
         self._attached = True
+        try:
+            with torch_api.unseen():
+                self._begin()
+        except MemtrackError:
+            raise
+        except Exception as error:  # noqa: BLE001 - code of the user's classes may raise anything
+            self._guard.give_up(error)
+
+    def _begin(self) -> None:
         observer = self._observer
         self._take_in_living()
         for reference, label in zip(self._models, self._labels, strict=True):
@@ -172,6 +184,8 @@ class Recorder:
         if self._ended:
             return
         self.attach()
+        if self.finished:  # something of the user's classes has made that fail
+            return
         self._observer.adopt_thread()
         if not self._probes.enter():
             self._observer.notices.add("saved_hooks_disabled")
@@ -183,7 +197,8 @@ class Recorder:
 
     def leave(self) -> None:
         """Stop watching this thread: the cell or block is over, whichever way it ended."""
-        self._observer.settle()
+        with torch_api.unseen():
+            self._observer.settle()
         self._probes.leave()
         done = self._steps is not None and self.steps_done >= self._steps
         if done and not self._ended:
@@ -239,10 +254,11 @@ class Recorder:
 
     def finish(self, state: str = "complete") -> RecordingData:
         """End the recording, take every hook off and return it."""
-        if not self._ended:
-            self._observer.settle()
-            self._end(state)
-        return self.data()
+        with torch_api.unseen():
+            if not self._ended:
+                self._observer.settle()
+                self._end(state)
+            return self.data()
 
     def _end(self, state: str) -> None:
         if self._ended:
