@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
 from memtrack.diagnosis.diagnosis import Diagnosis
-from memtrack.errors import RecordingStateError, UnavailableError, UsageError
+from memtrack.errors import RecordingStateError, UnavailableError, UsageError, in_one_line
 from memtrack.exports import export, spare_source, write_snapshot
 from memtrack.exports.tables import table_of
 from memtrack.exports.torch_snapshot import SUFFIX as SNAPSHOT_SUFFIX
@@ -248,7 +248,8 @@ def _nothing() -> None:
 
 
 _finished: Callable[[], Recording | None] = _nothing
-_holds_finished = False
+_holds_finished: bool | None = None
+"""What `hold_finished` said last. Until then a notebook holds it: memtrack may be loaded there later."""
 
 
 def last_finished() -> Recording | None:
@@ -270,7 +271,7 @@ def hold_finished(on: bool) -> None:
 
 def _note_finished(recording: Recording) -> None:
     global _finished
-    holds = _holds_finished or running_shell() is not None
+    holds = running_shell() is not None if _holds_finished is None else _holds_finished
     _finished = (lambda: recording) if holds else weakref.ref(recording)
 
 
@@ -316,7 +317,7 @@ def end_state(kind: type[BaseException] | None) -> str:
 
 def say_failed(doing: Text, error: BaseException, language: str = "") -> None:
     """Tell in one line on stderr that memtrack itself failed and that the run goes on."""
-    problem = f"{type(error).__name__}: {error}".splitlines()[0]
+    problem = in_one_line(error)
     sentence = text(
         "memtrack could not {doing} ({problem}); your run goes on untracked.",
         doing=doing,

@@ -23,6 +23,19 @@ from memtrack.i18n import ENGLISH, Text, text
 _WIDE_STOPS = ("。", "！", "？")
 
 
+def in_one_line(error: BaseException) -> str:
+    r"""Return the class of any error and the first line it says, also where it cannot be made a text.
+
+    >>> in_one_line(ValueError("no such shape\nat line 3"))
+    'ValueError: no such shape'
+    """
+    try:
+        words = str(error)
+    except Exception:  # noqa: BLE001 - the user's own class; we tell of it while handling it
+        return type(error).__name__
+    return f"{type(error).__name__}: {words}".splitlines()[0]
+
+
 class MemtrackError(Exception):
     """An expected failure: what happened in one sentence and, where there is one, what to do.
 

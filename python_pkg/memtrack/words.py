@@ -1,4 +1,4 @@
-"""The field's words for phases and categories, and how words are put in a row: in every room alike."""
+"""The field's words for phases and categories, how words are put in a row, and what several rooms say."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ def in_utf8(words: str) -> str:
 def literal(name: str) -> Text:
     """Return a name of the user's or of code, which reads the same in every language."""
     return Text("{name}", {"name": name})
+
+
+def not_kept(problem: str) -> Text:
+    """Return the line that tells of a recording that did not become a run."""
+    return text("memtrack: this run is not in the history. {problem}", problem=problem)
 
 
 def joined(items: Sequence[Text]) -> Text:

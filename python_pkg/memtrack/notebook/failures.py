@@ -18,6 +18,7 @@ from IPython.core.error import UsageError
 
 from memtrack.api import Recording, case_of, diagnosis_of, recording_called
 from memtrack.diagnosis.raised import may_be_about_memory
+from memtrack.errors import in_one_line
 from memtrack.i18n import Text, text
 from memtrack.notebook.cellevents import CellEvents
 from memtrack.notebook.output import takes_updates
@@ -173,7 +174,7 @@ class Failures:
         try:
             yield
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - theirs must stay the last word
-            problem = f"{type(error).__name__}: {error}".splitlines()[0]
+            problem = in_one_line(error)
             line = text("memtrack could not explain this error ({problem}).", problem=problem)
             sys.stderr.write(line.render(self._language()) + "\n")
 

@@ -69,7 +69,7 @@ from memtrack.reports.history import RunList
 from memtrack.reports.rankdiffs import RankDiffs
 from memtrack.reports.steps import Steps
 from memtrack.reports.summary import Summary, moment_names
-from memtrack.runs.files import limit
+from memtrack.runs.files import checked_size, limit
 from memtrack.runs.surroundings import origin_of
 from memtrack.widgets import new_model
 from memtrack.widgets.live import LiveUpdates, answers_while_busy, busy_teller
@@ -152,11 +152,13 @@ class MemtrackMagics(Magics):
 
     @validate("history_size")
     def _size(self, proposal: Any) -> str:
+        size = str(proposal["value"])
         try:
-            limit(self.history_files, proposal["value"] or None)
+            if size:
+                checked_size(size)
         except MemtrackError as error:
             raise TraitError(error.in_language(self._language())) from None
-        return str(proposal["value"])
+        return size
 
     @no_var_expand
     @needs_local_scope

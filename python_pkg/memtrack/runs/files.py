@@ -48,9 +48,12 @@ def limit(files: int | None = None, size: int | str | None = None) -> None:
     global _set
     if files is not None and (type(files) is not int or files < 0):
         raise _no_count(text("The number of recordings"), files)
-    if isinstance(size, str):
-        size = _bytes_of(text("The size of recordings"), size)
-    _set = (files, size)
+    _set = (files, checked_size(size) if isinstance(size, str) else size)
+
+
+def checked_size(word: str) -> int:
+    """Return the bytes of recordings that `20GiB` stands for; UsageError for what is no size."""
+    return _bytes_of(text("The size of recordings"), word)
 
 
 def limits_now() -> Limits:

@@ -13,13 +13,14 @@ from collections import deque
 
 import numpy as np
 
-from memtrack.errors import MemtrackError, UsageError
+from memtrack.errors import MemtrackError, UsageError, in_one_line
 from memtrack.i18n import Text, preferred_language, text
 from memtrack.recording import EventKind, RecordingData
 from memtrack.runs.files import NO_LIMITS, Limits, limits_now
 from memtrack.runs.run import Run
 from memtrack.runs.store import OFF, VARIABLE, History, history_folder
 from memtrack.runs.surroundings import Origin, with_origin
+from memtrack.words import not_kept
 
 MOST_WAITING = 16
 """Recordings that may wait; one more has to wait for its place, so that memory stays bounded."""
@@ -133,9 +134,9 @@ def _keep_or_tell(data: RecordingData, origin: Origin, language: str) -> None:
     try:
         keep_now(data, origin, _limits(language))
     except MemtrackError as error:
-        _tell(_not_kept(error.in_language(language)), language)
+        _tell(not_kept(error.in_language(language)), language)
     except Exception as error:  # noqa: BLE001 - the user's work goes on whatever fails here
-        _tell(_not_kept(f"{type(error).__name__}: {error}".splitlines()[0]), language)
+        _tell(not_kept(in_one_line(error)), language)
 
 
 def _limits(language: str) -> Limits:
@@ -146,10 +147,6 @@ def _limits(language: str) -> Limits:
         problem = error.in_language(language)
         _tell(text("memtrack: no recording is removed. {problem}", problem=problem), language)
         return NO_LIMITS
-
-
-def _not_kept(problem: str) -> Text:
-    return text("memtrack: this run is not in the history. {problem}", problem=problem)
 
 
 def _tell(sentence: Text, language: str) -> None:

@@ -175,7 +175,9 @@ class History:
         if name and (not _NAME.fullmatch(name) or name.casefold() in (LAST, BASELINE)):
             raise UsageError(
                 text("'{name}' cannot be the name of a run.", name=name),
-                text("A name begins with a letter and has at most 80 letters, digits and ._+-"),
+                text(
+                    "A name begins with a letter and has at most 80 letters, digits, spaces and ._+-"
+                ),
             )
         with self._database.writing() as connection:
             connection.execute(

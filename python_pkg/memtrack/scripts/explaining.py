@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memtrack.errors import in_one_line
 from memtrack.i18n import preferred_language, text
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def explain_on_stderr(
             _explained.add(id(error))
             _write(f"\n{explanation}\n\n")
     except Exception as ours:  # noqa: BLE001 - our failure must not hide the user's
-        problem = f"{type(ours).__name__}: {ours}".splitlines()[0]
+        problem = in_one_line(ours)
         sentence = text("memtrack could not explain this error ({problem}).", problem=problem)
         _write(sentence.render(language) + "\n")
 

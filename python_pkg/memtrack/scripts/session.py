@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from memtrack.errors import in_one_line
 from memtrack.i18n import Text, text
 from memtrack.rankfacts import RankFacts, rank_of_environment
 from memtrack.scripts.checkpoint import Checkpoint
@@ -21,6 +22,7 @@ from memtrack.scripts.imports import ImportWatch
 from memtrack.scripts.program import without_our_frames
 from memtrack.scripts.target import claim_of, free_name
 from memtrack.scripts.termination import end_by_signal, held_back
+from memtrack.words import not_kept
 
 if TYPE_CHECKING:
     from memtrack.api import Recording
@@ -172,8 +174,8 @@ class Session:
             except OSError:
                 path = self._write(data, free_name(Path(tempfile.gettempdir()) / target.name))
         except Exception as problem:  # noqa: BLE001 - the program's own end comes first
-            what = f"{type(problem).__name__}: {problem}".splitlines()[0]
-            self._say(text("memtrack: the recording could not be saved ({problem}).", problem=what))
+            told = in_one_line(problem)
+            self._say(text("memtrack: the recording could not be saved ({problem}).", problem=told))
             return
         if self._rank is not None and path == target:
             self._tell_of_ranks(target)
@@ -198,8 +200,7 @@ class Session:
             keeping.keep_here(self._recording.data, origin, self._language)
             keeping.wait(_OTHERS_S)  # what the program itself has recorded
         except Exception as problem:  # noqa: BLE001 - the program's own end comes first
-            what = f"{type(problem).__name__}: {problem}".splitlines()[0]
-            self._say(text("memtrack: this run is not in the history. {problem}", problem=what))
+            self._say(not_kept(in_one_line(problem)))
 
     def _write(self, data: RecordingData, path: Path) -> Path:
         from memtrack.recording import save_recording

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memtrack.errors import MemtrackError
+from memtrack.errors import MemtrackError, in_one_line
 from memtrack.i18n import Text, in_every_language, languages, text
 from memtrack.recording import RecordingData
 from memtrack.reports.advice import advice_of
@@ -28,7 +28,7 @@ def answer_advice(data: RecordingData | None, request: Mapping[str, Any]) -> dic
     except MemtrackError as error:
         return {**message, "problem": {one: error.in_language(one) for one in languages()}}
     except Exception as error:  # noqa: BLE001 - a browser that waits for an answer has to get one
-        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        problem = in_one_line(error)
         sentence = text("memtrack could not weigh remedies ({problem}).", problem=problem)
         return {**message, "problem": in_every_language(sentence)}
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from memtrack.errors import in_one_line
 from memtrack.i18n import preferred_language, text
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class LiveUpdates:
 
     def _fail(self, error: Exception) -> None:
         self.stop()
-        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        problem = in_one_line(error)
         sentence = text(
             "memtrack stopped its live view ({problem}); recording goes on.", problem=problem
         )

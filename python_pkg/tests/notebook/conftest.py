@@ -54,6 +54,7 @@ def bare(capsys, monkeypatch):
     """A notebook in which memtrack is not loaded."""
     monkeypatch.setenv("MEMTRACK_LANG", "en")
     monkeypatch.setattr(api, "_finished", lambda: None)  # what other tests have recorded
+    monkeypatch.setattr(api, "_holds_finished", None)
     shell = new_shell()
     shell.display_pub = CapturingDisplayPublisher(parent=shell)
     shell.display_pub.outputs = []

@@ -1,9 +1,11 @@
 """Runs named, listed, changed and compared from a real shell."""
 
+import gc
 from itertools import pairwise
 
 import pytest
 
+from memtrack import api
 from memtrack.reports.comparison import MIME_TYPE, Diff
 from memtrack.reports.history import RunList
 from memtrack.reports.steps import Steps
@@ -241,10 +243,7 @@ def test_completion_knows_the_names_of_runs(kept):
     told(kept, "%memtrack save 'my run'")
     from memtrack.notebook.completion import complete
 
-    class Event:
-        line = "%memtrack diff "
-
-    assert complete(kept.shell, Event) == ["last", "baseline", '"my run"']
+    assert complete(kept.shell, "%memtrack diff ")[1] == ["last", "baseline", '"my run"']
 
 
 TRACKED = """
@@ -309,3 +308,13 @@ class TestARecordingOfAnotherDoor:
         assert latest(kept).label == "tracked"
         kept.run("%unload_ext memtrack")
         kept.run("del held, found")
+
+    def test_is_not_held_where_memtrack_was_unloaded(self, kept):
+        kept.run(TRACKED)
+        assert api.last_finished() is not None
+        kept.run("%unload_ext memtrack")
+        gc.collect()
+        assert api.last_finished() is None
+        kept.run(TRACKED)
+        gc.collect()
+        assert api.last_finished() is None
