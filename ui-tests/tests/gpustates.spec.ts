@@ -111,14 +111,14 @@ test('warnings say what is the matter, and only then', async () => {
     madeDevice(2, [madeProcess(24, 1, { kernel: madeKernel('a.ipynb') })])
   ]);
   await expect(warnings(panel.device(0))).toHaveText([
-    /^94 % of the memory is in use/,
-    /^eval\.ipynb \(21\) has been idle for 3 h and holds 40\.0 GiB\.$/,
+    /^94\s% of the memory is in use/,
+    /^eval\.ipynb \(21\) has been idle for 3\sh and holds 40\.0\sGiB\.$/,
     /^python \(22\) belongs to no open session/
   ]);
   await expect(warnings(panel.device(1))).toHaveText([
     /^Memory errors that could not be corrected/,
     /^Slowed down: it is too hot\.$/,
-    /^8\.00 GiB is in use, but by no process the driver lists/
+    /^8\.00\sGiB is in use, but by no process the driver lists/
   ]);
   await expect(warnings(panel.device(2))).toHaveCount(0);
 });
@@ -148,7 +148,7 @@ test('instances of MIG stand under their device', async () => {
     madeDevice(0, []),
     madeDevice(0, [madeProcess(31, 5)], {
       uuid: 'MIG-1',
-      name: 'MIG 3g.40gb',
+      name: 'NVIDIA H100 80GB HBM3 MIG 3g.40gb',
       kind: 'mig',
       parent: 'GPU-0',
       total: 40 * 2 ** 30,
@@ -158,7 +158,9 @@ test('instances of MIG stand under their device', async () => {
     })
   ]);
   const instance = panel.region.getByRole('region', { name: /^MIG 3g\.40gb/ });
-  await expect(instance).toContainText('MIG instance');
+  await expect(instance.getByRole('heading')).toHaveText('MIG 3g.40gb');
+  await expect(instance).toContainText('MIG-1');
+  await expect(panel.device(0)).toContainText('each instance has its own processes');
   await expect(instance).toContainText('35.0 GiB free of 40.0 GiB');
   await expect(panel.rows(instance)).toHaveCount(1);
   await expect(panel.region.locator('.memtrack-Gpus-list > .memtrack-Gpu')).toHaveCount(2);
@@ -205,7 +207,7 @@ test('eight devices of 64 processes in a narrow panel', async () => {
   await expect(panel.rows(panel.device(7))).toHaveCount(64);
   // One line for all of them: the list of processes stays in sight.
   await expect(warnings(panel.device(7))).toHaveText([
-    /^62 processes belong to no open session and hold 51\.\d GiB/
+    /^62 processes belong to no open session and hold 51\.\d\sGiB/
   ]);
   const overflow = (): Promise<number> =>
     panel.region.evaluate(node =>

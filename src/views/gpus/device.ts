@@ -9,7 +9,7 @@ import { GpuBar } from './bar';
 import type { ILineServices } from './processline';
 import { ProcessTable } from './processtable';
 import { Spark } from './spark';
-import { warningText } from './words';
+import { together, warningText } from './words';
 
 let cards = 0;
 
@@ -64,11 +64,14 @@ export class DeviceCard {
     const now = model.state?.time ?? 0;
     const parts = deviceParts(device, model.current);
     const isFolded = model.isFolded(device.uuid);
-    const name = device.parent === undefined ? trans.__('GPU %1', device.index) : device.name;
+    const isInstance = device.parent !== undefined;
+    const name = isInstance ? profileOf(device) : trans.__('GPU %1', device.index);
     this.node.setAttribute('aria-label', `${name} ${device.name}`);
+    this.node.classList.toggle('memtrack-mod-instance', isInstance);
     this._title.textContent = name;
-    this._name.textContent = device.parent === undefined ? device.name : trans.__('MIG instance');
-    this._name.title = device.uuid;
+    // Instances of one kind differ by their UUID alone, which also is what CUDA calls them.
+    this._name.textContent = isInstance ? device.uuid : device.name.replace(/^NVIDIA /, '');
+    this._name.title = `${device.name}\n${device.uuid}`;
     this._free.textContent = trans.__(
       '%1 free of %2',
       bytesIn(units, device.free),
@@ -149,7 +152,7 @@ export class DeviceCard {
     const { model, trans } = this._services;
     const devices = model.state?.devices ?? [];
     const texts = warningsOf(device, devices, model.settings, now).map(warning =>
-      warningText(warning, model.settings.units, trans)
+      together(warningText(warning, model.settings.units, trans))
     );
     texts.forEach((text, index) => {
       const line = this._warnings.children[index] ?? this._warnings.appendChild(element('li'));
@@ -160,6 +163,11 @@ export class DeviceCard {
     }
     this._warnings.hidden = texts.length === 0;
   }
+}
+
+/** Returns `MIG 3g.40gb` of an instance that the driver calls `NVIDIA H100 80GB HBM3 MIG 3g.40gb`. */
+function profileOf({ name }: IGpuDevice): string {
+  return /MIG .+/.exec(name)?.[0] ?? name;
 }
 
 function statusText({ status }: IGpuDevice, say: ILineServices['say']): string {

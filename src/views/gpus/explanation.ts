@@ -26,11 +26,7 @@ export class ExplanationView {
     const { id, title, advice, command, detail } = explanation;
     this.node.dataset.state = id;
     const isAsking = id === 'asking';
-    const again = button(
-      { class: 'memtrack-Gpu-button' },
-      this._retry,
-      this._trans.__('Try again')
-    );
+    const again = button({ class: 'memtrack-Button' }, this._retry, this._trans.__('Try again'));
     this.node.replaceChildren(
       element(isAsking ? 'p' : 'h3', {}, title),
       ...(advice === '' ? [] : [element('p', {}, advice)]),

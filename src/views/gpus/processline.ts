@@ -175,7 +175,7 @@ export class ProcessLine {
     const name = this._facts === undefined ? '' : rowName(this._facts.row);
     return button(
       {
-        class: 'memtrack-Gpu-button',
+        class: 'memtrack-Button',
         'aria-label': this._services.trans.__('%1: %2', label, name)
       },
       () => this._facts && act(this._facts),
@@ -191,9 +191,7 @@ export class ProcessLine {
     }
     const title = endWhy === undefined ? undefined : say(endWhy);
     const command = element('code', { class: 'memtrack-Process-command', title }, endCommand);
-    const copy = copying.button(endCommand, endCommand);
-    copy.classList.add('memtrack-Gpu-button');
-    return [command, copy];
+    return [command, copying.button(endCommand, endCommand)];
   }
 }
 

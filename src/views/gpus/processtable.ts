@@ -117,13 +117,15 @@ export class ProcessTable {
 
   private _tellNobody(device: IGpuDevice, count: number): void {
     const { trans } = this._services;
-    this._nobody.hidden = count > 0;
-    this._nobody.textContent = device.listsProcesses
-      ? trans.__('No process holds memory here.')
-      : trans.__('The driver does not list the processes of this device.');
-    if (device.processes.length > 0) {
-      this._nobody.hidden = true;
-    }
+    this._nobody.hidden = count > 0 || device.processes.length > 0;
+    const isSplit = this._services.model.state?.devices.some(
+      ({ parent }) => parent === device.uuid
+    );
+    this._nobody.textContent = isSplit
+      ? trans.__('Split by MIG: each instance has its own processes.')
+      : device.listsProcesses
+        ? trans.__('No process holds memory here.')
+        : trans.__('The driver does not list the processes of this device.');
   }
 
   /** Processes of other users that are left out still hold what they hold. */
