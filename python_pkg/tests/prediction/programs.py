@@ -554,7 +554,8 @@ def masked() -> Trained:
 
 def lazily() -> Trained:
     """Lazy modules that take their shapes from the first batch, and buffers made on meta."""
-    model = nn.Sequential(nn.LazyLinear(8), nn.LayerNorm(8), nn.LazyLinear(4)).cuda()
+    layers = nn.LazyLinear(8), nn.LazyBatchNorm1d(), nn.LayerNorm(8), nn.LazyLinear(4)
+    model = nn.Sequential(*layers).cuda()
     inputs, classes = batch()
     model(inputs)
     with torch.device("meta"):
@@ -565,7 +566,7 @@ def lazily() -> Trained:
         optimizer.zero_grad()
         functional.cross_entropy(model(inputs), classes).backward()
         optimizer.step()
-    return Trained(model, [optimizer], 16 * 8 + 8 + 16 + 8 * 4 + 4 + 4 * 4 + 4)
+    return Trained(model, [optimizer], 16 * 8 + 8 + 2 * 16 + 8 * 4 + 4 + 4 * 4 + 4)
 
 
 def offloaded() -> Trained:

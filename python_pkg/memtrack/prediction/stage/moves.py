@@ -50,9 +50,13 @@ class Moves:
         memory_format: torch.memory_format | None = None,
     ) -> Tensor:
         """Return `tensor.to(device, dtype)`: the tensor itself where nothing changes."""
+        if is_lazy(tensor):
+            with torch._C.DisableTorchFunction():
+                plain = torch._C.TensorBase.detach(tensor)
+            moved = self.move(plain, device, dtype, copy, memory_format)
+            with torch._C.DisableTorchFunction():  # a buffer is what it becomes: it keeps its kind
+                return moved.as_subclass(type(tensor))
         with torch._C.DisableTorchFunction():
-            if is_lazy(tensor):
-                tensor = torch._C.TensorBase.detach(tensor)
             tensor = self._operations.outside.taken_in(tensor, "Tensor.to")
             source = self._operations.outside.claim_for(tensor).device
         options: dict[str, Any] = {"copy": copy}
@@ -63,10 +67,9 @@ class Moves:
                 return tensor
             return _to(tensor, tensor.dtype if dtype is None else dtype, **options)
         if torch.is_grad_enabled() and tensor.requires_grad:
-            moved: Tensor = _Move.apply(  # type: ignore[no-untyped-call]
+            return _Move.apply(  # type: ignore[no-any-return, no-untyped-call]
                 tensor, self, device, dtype, memory_format
             )
-            return moved
         return self.carry(tensor, device, dtype, memory_format)
 
     def carry(
