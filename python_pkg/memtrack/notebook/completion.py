@@ -1,76 +1,157 @@
-"""Completion after `%memtrack`: sub-commands, options and moments, from the table of words."""
+"""Completion after `%memtrack`: words, options and names of the notebook that fit there.
+
+A matcher of IPython's completer, so that where we know what fits nothing else is offered: without
+it `--` is completed as the sign of a number, and names are looked for only in Python code.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from IPython.core.completer import SimpleCompletion
+
 from memtrack.diagnosis.usernames import user_variables
+from memtrack.exports.tables import TABLE_NAMES
 from memtrack.notebook.advice import ADVISE_OPTIONS
+from memtrack.notebook.exporting import EXPORT_OPTIONS
+from memtrack.notebook.fitting import (
+    builders,
+    errors_and_texts,
+    files,
+    gpu_names,
+    models,
+    optimizers,
+    recordings,
+)
 from memtrack.notebook.giveback import FREE_OPTIONS
+from memtrack.notebook.grammar import split_words
 from memtrack.notebook.planner import complete_plan
+from memtrack.notebook.predict import PREDICT_OPTIONS
 from memtrack.notebook.runs import ACTIONS, DIFF_OPTIONS, SAVE_OPTIONS, WORDS
 from memtrack.notebook.words import OPTIONS, SUB_COMMANDS
 
-_OF_RUNS = {"save": SAVE_OPTIONS, "history": (), "diff": DIFF_OPTIONS}
-_KEYS = ("%memtrack", "%%memtrack")
+_OPTIONS_OF: Mapping[str, Iterable[str]] = {
+    "advise": ADVISE_OPTIONS,
+    "diff": DIFF_OPTIONS,
+    "export": EXPORT_OPTIONS,
+    "free": FREE_OPTIONS,
+    "predict": PREDICT_OPTIONS,
+    "save": SAVE_OPTIONS,
+    "track": OPTIONS,
+}
 
 
-def complete(shell: Any, event: Any) -> list[str]:
-    """Return what may come next; nothing where it is a name of the user's, which IPython knows."""
-    before = event.line.split()
-    starting_word = not event.line.endswith((" ", "\t"))
-    done = before[1:-1] if starting_word and len(before) > 1 else before[1:]
-    word = before[-1] if starting_word and len(before) > 1 else ""
-    if done and done[0] == "plan" and before[0] == "%memtrack":
+class Matcher:
+    """What IPython's completer of one shell asks; its attributes are those of IPython's protocol."""
+
+    matcher_api_version = 2
+    matcher_identifier = "memtrack"
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        # Read of every matcher, as if all were functions.
+        self.__qualname__ = type(self).__qualname__
+
+    def __call__(self, context: Any) -> dict[str, Any]:
+        """Return what may come next, alone; nothing where we know nothing better than others."""
+        word, found = complete(self._shell, context.text_until_cursor)
+        completions = [SimpleCompletion(text=one, type="magic") for one in found]
+        return {
+            "completions": completions,
+            "matched_fragment": word,
+            "suppress": bool(completions),
+            "ordered": True,
+        }
+
+
+def complete(shell: Any, line: str) -> tuple[str, list[str]]:
+    """Return the word that is being typed at the end of `line`, and what it may become."""
+    before = split_words(line)
+    if not before or before[0] not in ("%memtrack", "%%memtrack"):
+        return "", []
+    is_open = not line[-1].isspace() and len(before) > 1
+    word, done = (before[-1], before[1:-1]) if is_open else ("", before[1:])
+    fitting = _after(shell, done, word, of_cell=before[0] == "%%memtrack")
+    begins = (word, f'"{word}')
+    return word, list(
+        dict.fromkeys(one for one in fitting if one.startswith(begins) and one not in done)
+    )
+
+
+def _after(shell: Any, done: list[str], word: str, *, of_cell: bool) -> list[str]:
+    """Return what fits after the words `done`, whatever the next begins with."""
+    names = user_variables(shell)
+    if not word.startswith("_"):
+        names = {name: value for name, value in names.items() if not name.startswith("_")}
+    command = done[0] if done and not of_cell and done[0] in SUB_COMMANDS else ""
+    if command == "plan":
         return complete_plan(done[1:], word)
-    if done and done[0] in _OF_RUNS and before[0] == "%memtrack":
-        return _of_runs(shell, done, word)
+    value = _value(done, command, names)
+    if value is not None:
+        return value
     if word.startswith("-"):
-        if done and done[0] == "free":
-            return [option for option in FREE_OPTIONS if option not in done]
-        if done and done[0] == "advise":
-            return [option for option in ADVISE_OPTIONS if option not in done]
-        return [option for option in OPTIONS if option not in done]
-    if not done and not before[0].startswith("%%"):
-        return [command for command in SUB_COMMANDS if command.startswith(word)]
-    if done and done[0] == "summary" and before[0] == "%memtrack":
-        return [moment for moment in _moments(shell) if moment.startswith(word)]
-    if done and done[0] == "free" and before[0] == "%memtrack":
-        return [
-            name for name in user_variables(shell) if name.startswith(word) and name not in done
-        ]
-    return []
+        return list(_OPTIONS_OF.get(command, () if command else OPTIONS))
+    if command:
+        return _argument(shell, command, done[1:], word, names)
+    if done:
+        return list(OPTIONS)
+    return [*models(names, word), *(() if of_cell else SUB_COMMANDS)]
 
 
-def _of_runs(shell: Any, done: list[str], word: str) -> list[str]:
-    """Return what may follow `save`, `history` or `diff`."""
-    if word.startswith("-"):
-        return [option for option in _OF_RUNS[done[0]] if option not in done]
+def _value(done: list[str], command: str, names: Mapping[str, Any]) -> list[str] | None:
+    """Return what fits after an option that wants a value, None where no such option is last."""
+    last = done[-1] if done else ""
+    if last == "--gpu" and command == "predict":
+        return gpu_names()
+    if last == "--table" and command == "export":
+        return list(TABLE_NAMES)
+    if last == "--optimizer" and command in ("", "track"):
+        return optimizers(names)
+    return [] if last in ("--steps", "--label", "--budget", "--gpus", "--rank") else None
+
+
+def _argument(
+    shell: Any, command: str, done: list[str], word: str, names: Mapping[str, Any]
+) -> list[str]:
+    """Return what fits after a sub-command and the words `done`, other than options."""
     magics = shell.magics_manager.registry.get("MemtrackMagics") if shell else None
-    if done == ["history"]:
-        return [one for one in WORDS if one.startswith(word)]
-    takes_run = done[0] == "diff" or (len(done) == 2 and done[1] in ACTIONS)
-    if not takes_run or magics is None:
-        return []
-    return [name for name in magics.run_names() if name.startswith(word)]
-
-
-def _moments(shell: Any) -> list[str]:
-    """Return the moments of the latest recording as they are typed: several words in quotes."""
-    magics = shell.magics_manager.registry.get("MemtrackMagics")
-    names = [] if magics is None else magics.moments()
-    return [f'"{name}"' if " " in name else name for name in names]
+    if command == "summary":
+        moments = [] if magics is None else magics.moments()
+        return [f'"{moment}"' if " " in moment else moment for moment in moments]
+    if command == "free":
+        return list(names)
+    if command == "history" and not done:
+        return list(WORDS)
+    if command == "diff" or (command == "history" and len(done) == 1 and done[0] in ACTIONS):
+        return [] if magics is None else magics.run_names()
+    if command == "open" and not done:
+        return files(word)
+    of_names: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
+        "advise": recordings,
+        "explain": errors_and_texts,
+        "predict": builders,
+        "track": lambda known: models(known, word),
+    }
+    if command in of_names and not done:
+        return of_names[command](names)
+    return list(_OPTIONS_OF.get(command, ())) if done or command == "save" else []
 
 
 def add_completion(shell: Any) -> None:
-    """Offer words after `%memtrack` where the shell has completion hooks."""
-    for key in _KEYS:
-        shell.set_hook("complete_command", complete, str_key=key)
+    """Offer words after `%memtrack` where the shell completes."""
+    remove_completion(shell)
+    completer = getattr(shell, "Completer", None)
+    if completer is not None:
+        completer.custom_matchers.append(Matcher(shell))
 
 
 def remove_completion(shell: Any) -> None:
-    """Take the hooks off again."""
-    dispatcher = shell.strdispatchers.get("complete_command")
-    for key in _KEYS:
-        if dispatcher is not None:
-            dispatcher.strs.pop(key, None)
+    """Take the matcher off again."""
+    completer = getattr(shell, "Completer", None)
+    if completer is not None:
+        completer.custom_matchers[:] = [
+            one
+            for one in completer.custom_matchers
+            if getattr(one, "matcher_identifier", "") != Matcher.matcher_identifier
+        ]

@@ -8,6 +8,7 @@ from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.notebook.grammar import split_words, unquote
 
+EXPORT_OPTIONS = ("--table", "--force")
 _USAGE = "%memtrack export FILE [--table NAME] [--force]"
 
 
@@ -38,7 +39,7 @@ def parse_export(line: str) -> Wanted:
             if not table:
                 raise UsageError(text("Something is missing: {usage}", usage=_USAGE))
         elif word.startswith("-"):
-            raise UsageError.unknown_word(text("option"), name, ("--table", "--force"))
+            raise UsageError.unknown_word(text("option"), name, EXPORT_OPTIONS)
         else:
             paths.append(unquote(word))
     if not paths:

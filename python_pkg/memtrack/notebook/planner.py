@@ -9,11 +9,15 @@ from typing import Any
 
 from memtrack.errors import UsageError
 from memtrack.i18n import text
+from memtrack.notebook.fitting import gpu_names
 from memtrack.notebook.grammar import split_words, unquote
 from memtrack.notebook.targets import evaluate
+from memtrack.planners.inputs import MIXED, OPTIMIZERS
 from memtrack.planners.request import parse_plan
-from memtrack.planners.words import KINDS, OPTIONS_OF
+from memtrack.planners.words import GPU, KINDS, OPTIONS_OF
 from memtrack.planning import Plan, plan_of
+
+_VALUES = {"--optimizer": OPTIMIZERS, "--mixed": MIXED}
 
 
 def plan_for(argument: str, names: Mapping[str, Any], language: str) -> Plan:
@@ -41,8 +45,15 @@ def unquote_value(word: str) -> str:
 
 
 def complete_plan(done: list[str], word: str) -> list[str]:
-    """Return what may follow the words `done` after `plan`, that begins with `word`."""
+    """Return what may follow the words `done` after `plan` where `word` is being typed."""
     kind = done[0] if done and done[0] in KINDS else "ledger"
+    last = done[-1] if done else ""
+    if last == GPU:
+        return gpu_names()
+    if last in _VALUES and last in OPTIONS_OF[kind]:
+        return list(_VALUES[last])
     if word.startswith("-"):
-        return [option for option in OPTIONS_OF[kind] if option not in done]
-    return [] if done else [kind for kind in KINDS if kind.startswith(word)]
+        return list(OPTIONS_OF[kind])
+    if done:
+        return list(OPTIONS_OF[kind]) if done != [kind] else []
+    return list(KINDS)

@@ -24,6 +24,7 @@ from memtrack.reports.searching import Searching, bar, largest_sentence
 
 _WITH_VALUE = ("--gpu", "--steps")
 _ALONE = ("--largest-batch",)
+PREDICT_OPTIONS = (*_WITH_VALUE, *_ALONE)
 _USAGE = {"--gpu": "--gpu NAME|SIZE", "--steps": "--steps N"}
 
 
@@ -54,7 +55,7 @@ def parse_predict(argument: str) -> Asked:
             if not values[name] or values[name].startswith("--"):
                 raise UsageError(text("Something is missing: {usage}", usage=_USAGE[name]))
         else:
-            raise UsageError.unknown_word(text("option"), name, (*_WITH_VALUE, *_ALONE))
+            raise UsageError.unknown_word(text("option"), name, PREDICT_OPTIONS)
     if not builds:
         raise UsageError(text("Something is missing: {usage}", usage="%memtrack predict BUILD"))
     steps = values.get("--steps")

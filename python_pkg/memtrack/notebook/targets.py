@@ -64,7 +64,7 @@ def _last_name(expression: str) -> str:
 
 def _find_models(expression: str, names: Mapping[str, Any]) -> Any:
     value = evaluate(expression, names)
-    if _is_or_holds_only(value, "nn", "Module"):
+    if is_or_holds_only(value, "nn", "Module"):
         return value
     sentence = text(
         "`{expression}` is {what}; %memtrack takes a torch.nn.Module or a list of them.",
@@ -76,7 +76,7 @@ def _find_models(expression: str, names: Mapping[str, Any]) -> Any:
 
 def _find_optimizers(expression: str, names: Mapping[str, Any]) -> Any:
     value = evaluate(expression, names)
-    if _is_or_holds_only(value, "optim", "Optimizer"):
+    if is_or_holds_only(value, "optim", "Optimizer"):
         return value
     sentence = text(
         "`{expression}` is {what}; --optimizer takes a torch.optim.Optimizer or a list of them.",
@@ -103,7 +103,8 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
         raise UsageError(sentence) from None
 
 
-def _is_or_holds_only(value: Any, module: str, base: str) -> bool:
+def is_or_holds_only(value: Any, module: str, base: str) -> bool:
+    """Tell whether a value is of torch's class `module.base`, or a list of such objects alone."""
     if _is_a(value, module, base):
         return True
     held = type(value) in (list, tuple) and len(value) > 0

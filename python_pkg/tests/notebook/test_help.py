@@ -1,12 +1,9 @@
-"""Help and completion say what the table of words says."""
+"""Help says what the table of words says."""
 
 import pytest
-from IPython.core.completer import provisionalcompleter
 
-from memtrack.notebook.completion import complete
 from memtrack.notebook.grammar import parse_cell, parse_line
 from memtrack.notebook.help import help_text
-from memtrack.notebook.runs import WORDS
 from memtrack.notebook.words import EXAMPLES, OPTIONS, SUB_COMMANDS
 
 
@@ -40,42 +37,3 @@ def test_help_in_chinese(notebook):
     notebook.run("%memtrack help")
     assert "--steps N" in notebook.texts()[-1]
     assert "N 步后自动停止" in notebook.texts()[-1]
-
-
-class Event:
-    def __init__(self, line):
-        self.line = line
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("%memtrack ", list(SUB_COMMANDS)),
-        ("%memtrack o", ["off", "open"]),
-        ("%memtrack model --", list(OPTIONS)),
-        ("%memtrack model --steps 3 --", ["--optimizer", "--label"]),
-        ("%%memtrack model --l", list(OPTIONS)),
-        ("%%memtrack o", []),
-        ("%memtrack model ", []),
-        ("%memtrack mod", []),
-        ("%memtrack save --", ["--baseline"]),
-        ("%memtrack history p", ["pin"]),
-        ("%memtrack history ", list(WORDS)),
-        ("%memtrack diff --", ["--steps", "--rank"]),
-        ("%memtrack diff ", []),
-    ],
-)
-def test_completion(line, found):
-    assert complete(None, Event(line)) == found
-
-
-def test_shell_completes_sub_commands_and_names(training):
-    def completions(line):
-        with provisionalcompleter():
-            found = list(training.shell.Completer.completions(line, len(line)))
-        return [one.text for one in found]
-
-    assert completions("%memtrack st") == ["status"]
-    assert "--steps" in completions("%memtrack model --st")
-    names = completions("%timeit model --optimizer opt")
-    assert completions("%memtrack model --optimizer opt") == names

@@ -13,7 +13,6 @@ def callbacks_of(shell):
 
 def state_of(shell):
     """Everything of a shell that loading or recording may touch."""
-    completers = shell.strdispatchers["complete_command"].strs
     return {
         "events": callbacks_of(shell),
         "line": set(shell.magics_manager.magics["line"]),
@@ -21,7 +20,7 @@ def state_of(shell):
         "registry": set(shell.magics_manager.registry),
         "configurables": list(shell.configurables),
         "transforms": list(shell.input_transformer_manager.line_transforms),
-        "completers": set(completers),
+        "matchers": [one.matcher_identifier for one in shell.Completer.custom_matchers],
         "names": set(shell.user_ns) - {"_", "__", "___", "_i", "_ii", "_iii", "Out", "In"},
     }
 

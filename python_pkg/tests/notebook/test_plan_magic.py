@@ -74,7 +74,7 @@ def test_sentences_are_chinese_where_that_is_asked_for(notebook):
 
 def test_completion_offers_kinds_and_their_options(notebook):
     def offered(line):
-        return complete(notebook.shell, types.SimpleNamespace(line=line))
+        return complete(notebook.shell, line)[1]
 
     assert offered("%memtrack plan k") == ["kv"]
     assert "--zero" in offered("%memtrack plan 7B --")

@@ -111,7 +111,7 @@ def test_what_was_opened_last_is_the_latest(training, file):
     training.run("%memtrack off")
     training.run(f"%memtrack open {file}")
     assert "mark 'before eval'" in table(training, "summary before eval")
-    assert "before eval" in " ".join(complete(training.shell, Event("%memtrack summary ")))
+    assert "before eval" in " ".join(complete(training.shell, "%memtrack summary ")[1])
     training.run("again = %memtrack")
     assert training.shell.user_ns["again"].data.facts.label == "from the file"
     training.run("%memtrack status")
@@ -135,21 +135,16 @@ def test_a_file_alone_can_be_summarised(notebook, file):
     assert "start of the recording" in table(notebook, "summary start")
 
 
-class Event:
-    def __init__(self, line):
-        self.line = line
-
-
 def test_moments_are_completed(recorded):
-    found = complete(recorded.shell, Event("%memtrack summary "))
+    found = complete(recorded.shell, "%memtrack summary ")[1]
     assert {"start", "end", "peak", '"step 1 forward"', '"before eval"', "x"} <= set(found)
-    assert complete(recorded.shell, Event("%memtrack summary start e")) == ["end"]
+    assert complete(recorded.shell, "%memtrack summary start e")[1] == ["end"]
 
 
 def test_of_a_running_recording_the_usual_moments_are_completed(training):
-    assert complete(training.shell, Event("%memtrack summary ")) == []
+    assert complete(training.shell, "%memtrack summary ")[1] == []
     training.run("%memtrack model")
-    assert complete(training.shell, Event("%memtrack summary s")) == ["start"]
+    assert complete(training.shell, "%memtrack summary s")[1] == ["start"]
 
 
 @pytest.mark.parametrize(
