@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterable
 
 import torch
+
+from memtrack.capture import torch_api
 
 
 def living_objects() -> tuple[list[torch.Tensor], list[torch.optim.Optimizer]]:
@@ -35,3 +38,10 @@ def share_parameters(optimizer: torch.optim.Optimizer, parameters: Iterable[torc
 def living_modules() -> list[torch.nn.Module]:
     """Return the modules alive in this process."""
     return [found for found in gc.get_objects() if issubclass(type(found), torch.nn.Module)]
+
+
+def compiled_modules() -> list[torch.nn.Module]:
+    """Return the living modules that were compiled in place, by `model.compile()`."""
+    if "torch._dynamo" not in sys.modules:  # nothing has been compiled: no need to look
+        return []
+    return [one for one in living_modules() if torch_api.compiled_call(one) is not None]

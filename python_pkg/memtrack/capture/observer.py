@@ -94,6 +94,11 @@ class Observer:
         self._op_start = (0, 0)
         self._op_call = NONE
 
+    @property
+    def hides_compiled(self) -> bool:
+        """Whether compiled parts stay compiled while we watch; else they run as written, hooks and all."""
+        return torch_api.COMPILES_UNDER_MODES or not self.follows_life
+
     # what is there already
 
     def notice_living(self, tensors: list[torch.Tensor]) -> None:
@@ -186,7 +191,7 @@ class Observer:
         Inside what is compiled no hook runs, so the layer is called once.
         """
         original = torch_api.original_of(module)
-        if original is module or not (torch_api.COMPILES_UNDER_MODES or not self.follows_life):
+        if original is module or not self.hides_compiled:
             return NONE
         layer = self._rows.get(id(original), NONE)
         if layer >= 0:

@@ -8,6 +8,7 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from memtrack.capture import dispatch, saved, torch_api
+from memtrack.capture.compiled import CompiledCalls
 from memtrack.capture.dispatch import OperationWatch
 from memtrack.capture.engine import BackwardWatch
 from memtrack.capture.guard import Guard
@@ -37,6 +38,9 @@ class Probes:
             around(observer.backward_begins), around(observer.backward_ends), _let_go
         )
         self._warning = HookWarning()
+        self._compiled = CompiledCalls(
+            around(observer.before_forward), around(observer.after_forward)
+        )
         self._handles: list[RemovableHandle] = []
         self._module_handles: list[RemovableHandle] = []
 
@@ -45,6 +49,8 @@ class Probes:
         self._warning.start()
         self._backward.start()
         self._hook_modules()
+        if self._observer.hides_compiled:
+            self._compiled.start()
         around = self._guard.around
         self._handles += torch_api.register_optimizer_hooks(
             around(self._observer.before_step), around(self._observer.after_step)
@@ -60,13 +66,23 @@ class Probes:
         """Watch a call whose hooks torch had gathered before ours were there."""
         self._guard.around(self._observer.before_forward)(module, args)
 
+    def leave_call(self, module: torch.nn.Module, args: Any, output: Any) -> None:
+        """End a call that was entered so, where torch asks no hook that has come since."""
+        self._guard.around(self._observer.after_forward)(module, args, output)
+
     def leave(self) -> None:
         """Pop our modes; where the user's lie on top of one, it stays and does nothing until it can go."""
         self._saved.leave()
         self._operations.leave()
 
+    def watch_compiled(self, module: torch.nn.Module) -> None:
+        """Watch the calls of a module that is compiled in place already."""
+        if self._observer.hides_compiled:
+            self._compiled.watch(module)
+
     def watch(self, watched: bool) -> None:
         """Put the hooks of modules and saved tensors back, or aside for a pass that needs none."""
+        self._compiled.is_on = watched
         if watched:
             self._hook_modules()
             self._saved.enter()
@@ -81,6 +97,8 @@ class Probes:
         finally:
             self._backward.stop()
             self._unhook_modules()
+            self._compiled.is_on = False
+            self._compiled.stop()
             for handle in self._handles:
                 handle.remove()
             self._handles.clear()

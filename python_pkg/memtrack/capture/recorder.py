@@ -32,7 +32,7 @@ from memtrack.capture.arguments import (
 )
 from memtrack.capture.assemble import History, tables_of_history, tables_of_storages
 from memtrack.capture.backends import describe
-from memtrack.capture.discovery import living_objects, share_parameters
+from memtrack.capture.discovery import compiled_modules, living_objects, share_parameters
 from memtrack.capture.guard import Guard
 from memtrack.capture.history import AllocatorHistory, is_usable
 from memtrack.capture.libraries import sizes_of_libraries
@@ -178,6 +178,9 @@ class Recorder:
         observer.blocks.begun = True
         self._read(ReadingKind.START)
         self._probes.attach()
+        if self._follows_any:
+            for module in compiled_modules():
+                self._probes.watch_compiled(module)
 
     def enter(self) -> None:
         """Watch operations and saved tensors on this thread until `leave`."""
@@ -194,6 +197,10 @@ class Recorder:
         """Enter from a pre-hook of a call whose hooks torch has gathered before ours were there."""
         self.enter()
         self._probes.enter_call(module, args)
+
+    def leave_call(self, module: torch.nn.Module, args: Any, output: Any) -> None:
+        """Tell the end of a call that was entered so, where no hook of ours does."""
+        self._probes.leave_call(module, args, output)
 
     def leave(self) -> None:
         """Stop watching this thread: the cell or block is over, whichever way it ended."""
@@ -307,6 +314,7 @@ class Recorder:
         for module in model.modules():
             if torch_api.is_compiled_module(module):
                 observer.notice_compiled()
+                self._probes.watch_compiled(module)
             elif torch_api.is_scripted_module(module):
                 observer.notices.add("scripted")
         return root

@@ -122,7 +122,44 @@ def calls_module(code: CodeType) -> bool:
     return code in _HOOK_RUNNERS
 
 
-_HOOK_RUNNERS = frozenset({torch.nn.Module._call_impl.__code__})
+def compiled_call(module: torch.nn.Module) -> Callable[..., Any] | None:
+    """Return what `module.compile()` has put in the place of the module's call, None without."""
+    found: Callable[..., Any] | None = module.__dict__.get("_compiled_call_impl")
+    return found
+
+
+def set_compiled_call(module: torch.nn.Module, call: Callable[..., Any]) -> None:
+    """Put something in its place; copies and pickles of the module leave it out."""
+    module.__dict__["_compiled_call_impl"] = call
+
+
+def watched_call(
+    self: torch.nn.Module,
+    compiled: Callable[..., Any],
+    before: Callable[[torch.nn.Module, Any], None],
+    after: Callable[[torch.nn.Module, Any, Any], None],
+) -> Callable[..., Any]:
+    """Return the call of a compiled module with `before` and `after` told of it, as hooks are."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before(self, args)
+        try:
+            output = compiled(*args, **kwargs)
+        except BaseException:
+            after(self, args, None)
+            raise
+        after(self, args, output)
+        return output
+
+    return call
+
+
+def _codes_in(function: Callable[..., Any]) -> Iterator[CodeType]:
+    """Return the code of the functions that are made in a function."""
+    return (one for one in function.__code__.co_consts if isinstance(one, CodeType))
+
+
+_HOOK_RUNNERS = frozenset({torch.nn.Module._call_impl.__code__, *_codes_in(watched_call)})
 _HOOK_DEPTH = 6
 
 
@@ -193,7 +230,7 @@ def pop_saved_tensor_hooks() -> None:
 
 def is_compiled_module(module: torch.nn.Module) -> bool:
     """Tell whether `module` runs through `torch.compile`."""
-    if module.__dict__.get("_compiled_call_impl") is not None:
+    if compiled_call(module) is not None:
         return True
     return type(module).__name__ == "OptimizedModule" and "_orig_mod" in module._modules
 
@@ -307,11 +344,7 @@ def steps_optimizer(code: CodeType) -> bool:
 
 
 _BACKWARD_RUNNERS = frozenset({torch.autograd.backward.__code__, torch.autograd.grad.__code__})
-_STEP_RUNNERS = frozenset(
-    constant
-    for constant in torch.optim.Optimizer.profile_hook_step.__code__.co_consts
-    if isinstance(constant, CodeType)
-)
+_STEP_RUNNERS = frozenset(_codes_in(torch.optim.Optimizer.profile_hook_step))
 
 
 def parameters_of_node(node: Any) -> list[torch.Tensor]:
