@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import importlib
-import sys
 from typing import Any
 
 import torch
@@ -16,7 +15,9 @@ from torch.backends.cudnn import rnn as cudnn_rnn
 from memtrack.i18n import text
 from memtrack.prediction.stage.assumptions import Assumptions, refused
 from memtrack.prediction.stage.claims import outer_claim_of
+from memtrack.prediction.stage.loading import Loading
 from memtrack.prediction.stage.patches import Patches
+from memtrack.prediction.stage.pretrained import Pretrained
 
 _BUILD = text("Make models, optimizers and tensors inside the function that is predicted.")
 _FUNCTION_CHECKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
@@ -28,8 +29,10 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 class Libraries:
     """Replaces what would look below our tensors, touch files or compile."""
 
-    def __init__(self, assumptions: Assumptions) -> None:
+    def __init__(self, assumptions: Assumptions, loading: Loading) -> None:
         self._assumptions = assumptions
+        self._loading = loading
+        self._pretrained = Pretrained(assumptions)
         self.has_saved = False
         """Whether the program believes that it has written a file."""
 
@@ -46,6 +49,9 @@ class Libraries:
         patches.answer(cudnn_rnn, "get_cudnn_mode", 0)
         patches.replace(torch.nn.DataParallel, "forward", self._parallel)
         self._files(patches)
+        self._loading.when_loaded(
+            "accelerate.state", lambda module: self._accelerate(patches, module)
+        )
         self._compilers(patches)
         self._generator(patches)
 
@@ -144,18 +150,27 @@ class Libraries:
     def _files(self, patches: Patches) -> None:
         patches.replace(torch, "save", self._saved)
         patches.replace(torch, "load", self._loaded)
-        safetensors = sys.modules.get("safetensors.torch")
-        if safetensors is not None:
-            for name in ("save_file", "save_model"):
-                patches.replace(safetensors, name, self._saved)
-        models = sys.modules.get("transformers.modeling_utils")
-        if models is not None:
-            patches.replace(models.PreTrainedModel, "save_pretrained", self._saved)
-            patches.put(
-                models.PreTrainedModel,
-                "from_pretrained",
-                classmethod(self._pretrained(patches, models)),
-            )
+        self._loading.when_loaded(
+            "safetensors.torch", lambda module: self._unwritten(patches, module)
+        )
+        self._loading.when_loaded(
+            "transformers.modeling_utils", lambda module: self._transformers(patches, module)
+        )
+
+    def _unwritten(self, patches: Patches, safetensors: Any) -> None:
+        for name in ("save_file", "save_model"):
+            patches.replace(safetensors, name, self._saved)
+
+    def _transformers(self, patches: Patches, models: Any) -> None:
+        patches.replace(models.PreTrainedModel, "save_pretrained", self._saved)
+        self._pretrained.install(patches, models)
+
+    def _accelerate(self, patches: Patches, state: Any) -> None:
+        """What Accelerate remembers of the process, its device above all, is asked for afresh."""
+        for name in ("PartialState", "AcceleratorState", "GradientState"):
+            kind = getattr(state, name, None)
+            if kind is not None and "_shared_state" in vars(kind):
+                patches.put(kind, "_shared_state", {})
 
     def _saved(self, original: Any) -> Any:
         def save(*args: Any, **kwargs: Any) -> None:
@@ -178,20 +193,6 @@ class Libraries:
             )
 
         return load
-
-    def _pretrained(self, patches: Patches, models: Any) -> Any:
-        original = models.PreTrainedModel.from_pretrained.__func__
-
-        def from_pretrained(kind: Any, *args: Any, **kwargs: Any) -> Any:
-            if not patches.is_ours():
-                return original(kind, *args, **kwargs)
-            raise refused(
-                "from_pretrained",
-                text("no weights are loaded or downloaded while predicting"),
-                text("Make the model from its configuration: AutoModel.from_config(config)."),
-            )
-
-        return from_pretrained
 
     # compilation
 

@@ -23,6 +23,7 @@ from memtrack.prediction.stage.foreign import Foreign
 from memtrack.prediction.stage.functions import Functions
 from memtrack.prediction.stage.known import quiet, value_of
 from memtrack.prediction.stage.libraries import Libraries
+from memtrack.prediction.stage.loading import Loading
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.operations import Operations
 from memtrack.prediction.stage.patches import Patches
@@ -62,7 +63,8 @@ class Stage:
         self._operations = Operations(gpu, kernels, self._assumptions)
         self._moves = Moves(self._operations, count)
         self._functions = Functions(self._operations, kernels, self._moves)
-        self._libraries = Libraries(self._assumptions)
+        self._loading = Loading()
+        self._libraries = Libraries(self._assumptions, self._loading)
         self._foreign = Foreign(self._assumptions)
         self._process = Process(self._assumptions)
         self._cuda = CudaFace(gpu, self._moves, count)
@@ -129,6 +131,7 @@ class Stage:
         self._cuda.install(patches)
         legacy.install(patches)
         patches.replace(Recorder, "__init__", _not_recorded)
+        self._loading.install(enter)
         self._libraries.install(patches)
         self._foreign.install(patches)
         self._process.install(patches)
