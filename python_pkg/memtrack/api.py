@@ -25,7 +25,7 @@ from memtrack.i18n import Text, preferred_language, text
 from memtrack.readers import open_recording
 from memtrack.recording import RecordingData, save_recording
 from memtrack.recording.store import SUFFIX
-from memtrack.reports import Report, build_report, bundle
+from memtrack.reports import Report, build_report, bundle, render_text
 from memtrack.reports.bounded import LIMIT_BYTES
 from memtrack.reports.explanation import Explanation, explanation_of
 from memtrack.reports.report import LedgerReport, PeakPoint, TimelineReport, View
@@ -215,6 +215,13 @@ class Recording:
         if not views:
             raise RecordingStateError(text("This recording saw no memory on any device."))
         return views[0]
+
+    def __str__(self) -> str:
+        """Return the report as text, as `memtrack open` prints it."""
+        if self._recorder is None and self._data is None:
+            return repr(self)
+        shown = self._presentation
+        return render_text(self.report(), shown.language if shown else preferred_language())
 
     def __repr__(self) -> str:
         if self._recorder is None and self._data is None:

@@ -9,7 +9,7 @@ from typing import Any
 from memtrack.analysis.device import devices_in_order
 from memtrack.analysis.nested import nested_peaks
 from memtrack.analysis.predicted import FITS, Assumed, Predicted, predicted_of
-from memtrack.api import Presentation, Recording
+from memtrack.api import Presentation, Recording, cell_namer, running_shell
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError
 from memtrack.i18n import text
 from memtrack.recording import PhaseKind, RecordingData
@@ -146,7 +146,9 @@ def predict(
         found.peak_allocated, found.process_total, found.fits
     """
     predicted = _loaded().predict
+    shell = running_shell()
     options = {
+        "names": None if shell is None else cell_namer(shell),
         "steps": steps,
         "device": device,
         "capacity": capacity,

@@ -337,6 +337,11 @@ class MemtrackMagics(Magics):
             return self._failures.latest
         else:
             subject = getattr(sys, "last_value", None) or ""
+        if isinstance(subject, ShellUsageError) and not argument:
+            raise MemtrackError(
+                text("The last error was a slip in a command, not a failure of your code."),
+                text("%memtrack explain NAME explains an exception or a text."),
+            )
         if isinstance(subject, BaseException):
             return self._failures.explain(subject)
         if not subject:

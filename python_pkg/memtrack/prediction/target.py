@@ -101,7 +101,9 @@ def _own(source: DeviceSource) -> KnownGpu:
     if first is None:
         raise UnavailableError(
             text("NVIDIA's driver tells of no GPU on this machine."),
-            text("Name one, as in gpu='RTX 4090', or give a size such as '24GiB'."),
+            text(
+                "--gpu 'RTX 4090' names one, and a size such as 24GiB will do too (in Python gpu='RTX 4090')."
+            ),
         )
     return _as_told(first)
 

@@ -8,7 +8,7 @@ from memtrack.diagnosis.advice.comments import in_language
 from memtrack.i18n import ENGLISH, Text, text
 from memtrack.remedies import Advised, Remedy
 from memtrack.reports import advicewords as words
-from memtrack.reports.cells import display_width, left, plain, right, shortened, wrapped
+from memtrack.reports.cells import display_width, left, plain, right, wrapped
 from memtrack.units import format_bytes
 
 WIDTH = 80
@@ -54,9 +54,11 @@ def _table(advised: Advised, language: str, width: int) -> list[str]:
     lines = [""]
     for number, row in enumerate(table):
         indent = "" if number == 0 else _INDENT
-        first = left(shortened(row[0], name), name + len(_INDENT) - len(indent))
+        title, *more = wrapped(row[0], name, _INDENT)
+        first = left(title, name + len(_INDENT) - len(indent))
         cells = [right(cell, size) for cell, size in zip(row[1:], figures, strict=True)]
         lines.append("  ".join((indent + first, *cells)).rstrip())
+        lines += [indent + rest for rest in more]
     if any(remedy.evidence == "estimated" for remedy in words.helping(advised)):
         lines += wrapped(_INDENT + words.APPROXIMATE.render(language), width, _INDENT)
     return lines

@@ -124,7 +124,7 @@ def _kernel_sentences(told: Predicted) -> list[Text]:
         return [
             text(
                 "No GPU was named: the kernels of {gpu} are assumed, and nothing is fitted into."
-                " Name one, as in gpu='RTX 4090', or say gpu='here' for this machine's own",
+                " --gpu 'RTX 4090' names one, --gpu here takes this machine's own (in Python gpu='here')",
                 gpu=kernels,
             )
         ]
@@ -132,7 +132,7 @@ def _kernel_sentences(told: Predicted) -> list[Text]:
         return [
             text(
                 "Only a size was given: the kernels of {gpu} are assumed."
-                " The GPU's name, as in gpu='RTX 4090', makes the prediction surer",
+                " The GPU's name makes the prediction surer: --gpu 'RTX 4090' (in Python gpu='RTX 4090')",
                 gpu=kernels,
             )
         ]

@@ -32,7 +32,7 @@ class Device:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PeakPoint:
     """The moment of the most allocated bytes. `layer` is a row of the layer table, -1 outside.
 
@@ -52,6 +52,12 @@ class PeakPoint:
     def step(self) -> int:
         """The step as a reader counts them."""
         return self.step_index + 1
+
+    def __repr__(self) -> str:
+        step = f", step {self.step}" if self.step_index >= 0 else ""
+        layer = f", layer {self.layer_path}" if self.layer_path else ""
+        size = f"{format_bytes(self.bytes)} ({self.bytes} bytes)"
+        return f"<PeakPoint: {size}{step}, phase {self.phase}{layer}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ import pytest
 import memtrack
 import memtrack.errors
 from memtrack.recording import load_recording
+from memtrack.reports import render_text
 from memtrack.reports.payload import MIME_TYPE
+from memtrack.units import format_bytes
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "report" / "recording.memtrack"
 
@@ -114,7 +116,7 @@ def test_our_failure_does_not_hide_the_users(trained, monkeypatch, capsys):
     assert capsys.readouterr().err.startswith(
         "memtrack could not finish the recording (ZeroDivisionError: division by zero);"
     )
-    assert repr(recording) == "<memtrack.Recording: failed>"
+    assert repr(recording) == str(recording) == "<memtrack.Recording: failed>"
     with pytest.raises(memtrack.RecordingStateError):
         _ = recording.data
 
@@ -268,6 +270,17 @@ def test_where_nothing_ran_there_is_no_step(trained):
     assert "0 steps" in repr(recording)
 
 
+def test_print_shows_the_report_and_the_repr_stays_a_line(trained, monkeypatch):
+    monkeypatch.setenv("MEMTRACK_LANG", "zh_CN")
+    model, optimizer, train = trained
+    with memtrack.track(model, optimizer) as recording:
+        train(2)
+    printed = str(recording)
+    assert printed == render_text(recording.report(), "zh_CN")
+    assert printed.startswith(f"峰值 {format_bytes(recording.peak.bytes)}")
+    assert repr(recording).startswith("<") and "\n" not in repr(recording)
+
+
 def test_the_peak_says_layer_and_step_as_a_reader_knows_them(trained):
     model, optimizer, train = trained
     with memtrack.track(model, optimizer) as recording:
@@ -276,6 +289,8 @@ def test_the_peak_says_layer_and_step_as_a_reader_knows_them(trained):
     assert peak.step == peak.step_index + 1
     assert peak.step in (1, 2)
     assert f"step {peak.step}" in str(recording.report().views[0].headline)
+    assert f"({peak.bytes} bytes), step {peak.step}, phase {peak.phase}" in repr(peak)
+    assert "step_index" not in repr(peak)
     expected = recording.layers.path[peak.layer] if peak.layer >= 0 else ""
     assert peak.layer_path == expected
 

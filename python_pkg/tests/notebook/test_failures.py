@@ -371,6 +371,16 @@ def test_without_any_error_one_line_says_so(notebook, monkeypatch):
     )
 
 
+def test_a_slip_in_a_command_is_no_failure_to_explain(notebook):
+    notebook.run("1/0")
+    notebook.run("%memtrack off now")
+    assert not notebook.run("%memtrack explain").success
+    assert notebook.err.endswith(
+        "UsageError: The last error was a slip in a command, not a failure of your code."
+        " %memtrack explain NAME explains an exception or a text.\n"
+    )
+
+
 def test_a_text_without_a_memory_error(failing):
     failing.run("undefined")
     explained = answered(failing, '"NameError: name undefined is not defined"')

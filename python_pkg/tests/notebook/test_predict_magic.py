@@ -55,6 +55,15 @@ def bars(notebook):
     ]
 
 
+def test_lines_of_cells_are_called_by_the_number_of_the_cell(program, monkeypatch):
+    monkeypatch.setattr("IPython.get_ipython", lambda: program.shell)
+    found = program.run("%memtrack predict build").result
+    assert [one.site for one in found.assumptions] == ["In [1]:21"]
+    sites = set(found.report().views[0].timeline.sites)
+    assert any(site.startswith("In [1]:") for site in sites)
+    assert not any("ipython-input" in site for site in sites)
+
+
 def test_a_prediction_is_a_value_with_the_figures_of_the_api(program):
     found = program.run('%memtrack predict build --gpu "RTX 4090" --steps 2').result
     same = memtrack.predict(program.shell.user_ns["build"], gpu="RTX 4090", steps=2)

@@ -108,7 +108,7 @@ def test_here_may_be_one_that_the_table_does_not_know():
 
 def test_here_without_a_gpu_is_one_line():
     for source in (Source(), Source(DeviceReading("GPU-1", 0, "NVIDIA H200", refusal="lost"))):
-        with pytest.raises(UnavailableError, match=r"no GPU on this machine. Name one"):
+        with pytest.raises(UnavailableError, match=r"no GPU on this machine. --gpu .* names one"):
             target_of("here", source=source)
         assert source.closed
 

@@ -53,6 +53,17 @@ def test_text_keeps_to_its_width_but_for_code(found, language, width):
 
 
 @pytest.mark.parametrize("language", languages())
+def test_no_title_of_the_table_is_cut(found, language):
+    table = render_advice(found.advised, language, 72).split("\n\n")[1]
+    assert "…" not in table
+    words = "".join(table.split())
+    for one in found:
+        if one.applies and one.peak is not None:
+            last = one.title.render(language).split()[-1]
+            assert last in words
+
+
+@pytest.mark.parametrize("language", languages())
 def test_every_figure_of_the_table_is_in_text_and_html(found, language):
     plain, page = render_advice(found.advised, language), advice_html(found.advised, language)
     for one in found:
