@@ -99,3 +99,8 @@ function rounded(value: number, digits: number): string {
   }
   return ((below % 2 === 0 ? below : below + 1) / 10 ** digits).toFixed(digits);
 }
+
+/** Returns `text` with every figure and its unit on one line. */
+export function together(text: string): string {
+  return text.replace(/(\d) (?=(?:[KMGT]i)?B\b|%|min\b|[smhd]\b)/g, '$1\u00a0');
+}

@@ -96,7 +96,7 @@ test('loading: what the computer and the GPU need, by the way it is done', async
   await expect(table.getByRole('row')).toHaveCount(12);
   await expect(table.getByRole('row').nth(1)).toContainText('torch.load(mmap=True)');
   await loading.getByRole('combobox', { name: 'In the model' }).selectOption('fp32');
-  await expect(loading.getByRole('heading', { level: 3 })).toHaveText(/^At least 261 GiB/);
+  await expect(loading.getByRole('heading', { level: 3 })).toHaveText(/^At least 261\sGiB/);
 });
 
 test('a plan changes its kind and keeps what was chosen', async () => {

@@ -1,4 +1,5 @@
 // One device: its name and figures, its bar, its last minutes, its warnings and its processes.
+import { together } from '../../base/bytes';
 import { bytesIn } from '../../model/gpus/figures';
 import { deviceParts } from '../../model/gpus/parts';
 import { warningsOf } from '../../model/gpus/warnings';
@@ -9,7 +10,7 @@ import { GpuBar } from './bar';
 import type { ILineServices } from './processline';
 import { ProcessTable } from './processtable';
 import { Spark } from './spark';
-import { together, warningText } from './words';
+import { warningText } from './words';
 
 let cards = 0;
 

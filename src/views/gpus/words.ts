@@ -25,11 +25,6 @@ export function spanText(seconds: number, trans: TranslationBundle): string {
   }
 }
 
-/** Returns `text` with every figure and its unit on one line. */
-export function together(text: string): string {
-  return text.replace(/(\d) (?=(?:[KMGT]i)?B\b|%|min\b|[smhd]\b)/g, '$1\u00a0');
-}
-
 /** Returns the name of a kind of part; that of a notebook is its file. */
 export function partKindName(kind: PartKind, trans: TranslationBundle): string {
   switch (kind) {

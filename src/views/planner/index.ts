@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Widget } from '@lumino/widgets';
 
+import { together } from '../../base/bytes';
 import type { IPlannerInputs } from '../../model/planner/defaults';
 import { inputsOf } from '../../model/planner/defaults';
 import { kvParts, largestBatch, longestSequence } from '../../model/planner/generation';
@@ -150,11 +151,11 @@ export class PlannerWidget extends Widget {
     }
     const total = this._draw(inputs, kind);
     const { parameters } = inputs[kind];
-    this._headline.textContent = totalText(kind, total, parameters, trans);
+    this._headline.textContent = together(totalText(kind, total, parameters, trans));
     const verdict = gpu === undefined ? undefined : verdictOf(total, gpu.usable);
     const sentence =
       gpu === undefined || verdict === undefined ? '' : verdictText(verdict, total, gpu, trans);
-    this._verdict.textContent = sentence;
+    this._verdict.textContent = together(sentence);
     this._verdict.dataset['verdict'] = verdict ?? 'none';
     this._more.textContent = this._moreText(inputs, kind);
     clearTimeout(this._timer);

@@ -1,7 +1,7 @@
 // The ways to load, side by side: the computer's memory and the GPU's.
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { formatBytes } from '../../base/bytes';
+import { formatBytes, together } from '../../base/bytes';
 import type { ILoadingWay } from '../../model/planner/loading';
 import { element } from '../dom';
 import { paint } from '../swatch';
@@ -66,7 +66,9 @@ export class WaysTable {
     const host =
       way.mapped === 0
         ? formatBytes(way.host)
-        : this._trans.__('%1, mapped %2', formatBytes(way.host), formatBytes(way.mapped));
+        : together(
+            this._trans.__('%1, mapped %2', formatBytes(way.host), formatBytes(way.mapped))
+          );
     return element(
       'tr',
       {},

@@ -68,7 +68,7 @@ describe('the planner', () => {
     planner.node.querySelector('.memtrack-Planner-verdict')?.textContent ?? '';
 
   it('begins with the plan: 4, 4 and 8 billion bytes', () => {
-    expect(headline()).toBe('14.9 GiB on each GPU to train 1.00 B parameters');
+    expect(headline()).toBe('14.9\u00a0GiB on each GPU to train 1.00\u00a0B parameters');
     expect(rows()).toMatchObject({
       parameters: '3.73 GiB',
       gradients: '3.73 GiB',
@@ -164,13 +164,13 @@ describe('the planner', () => {
     const name = (words: string): string =>
       [...gpu.options].find(option => option.text.includes(words))?.value ?? '';
     put(gpu, name('A100 80GB'), 'change');
-    expect(verdict()).toMatch(/^Fits NVIDIA A100 80GB \(79\.\d GiB\): 64\.\d GiB left$/);
+    expect(verdict()).toMatch(/^Fits NVIDIA A100 80GB \(79\.\d\sGiB\): 64\.\d\sGiB left$/);
     put(gpu, name('T4'), 'change');
     expect(verdict()).toMatch(/^Does not fit NVIDIA T4/);
     const status = planner.node.querySelector('[role=status]');
     expect(status?.textContent).toBe('');
     jest.runAllTimers();
-    expect(status?.textContent).toMatch(/^14\.9 GiB .* Does not fit NVIDIA T4/);
+    expect(status?.textContent).toMatch(/^14\.9\sGiB .* Does not fit NVIDIA T4/);
     expect(planner.node.querySelector('[role=img]')?.getAttribute('aria-label')).toMatch(
       /^14\.9 GiB in all: parameters 3\.73 GiB/
     );
