@@ -66,9 +66,7 @@ export class WaysTable {
     const host =
       way.mapped === 0
         ? formatBytes(way.host)
-        : together(
-            this._trans.__('%1, mapped %2', formatBytes(way.host), formatBytes(way.mapped))
-          );
+        : together(this._trans.__('%1, mapped %2', formatBytes(way.host), formatBytes(way.mapped)));
     return element(
       'tr',
       {},
