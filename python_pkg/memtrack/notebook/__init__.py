@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from IPython.core.error import UsageError
+from traitlets import TraitError
+
 from memtrack.notebook.cells import line_for_cell
 from memtrack.notebook.completion import add_completion, remove_completion
 from memtrack.notebook.magics import MemtrackMagics
@@ -16,11 +19,22 @@ _NAME = "memtrack"
 def load(shell: Any) -> None:
     """Add the magics, their completion and the transform of `%%memtrack` cells to a shell."""
     unload(shell)
-    magics = MemtrackMagics(shell)
+    magics = _magics_of(shell)
     shell.register_magics(magics)
     magics.begin()
     shell.input_transformer_manager.line_transforms.insert(0, line_for_cell)
     add_completion(shell)
+
+
+def _magics_of(shell: Any) -> MemtrackMagics:
+    """Return the magics with the settings of the shell; one line where a setting is none."""
+    known = list(shell.configurables)
+    try:
+        return MemtrackMagics(shell)
+    except TraitError as error:
+        shell.configurables[:] = known  # they are listed before their settings are read
+        problem = str(error)
+    raise UsageError(problem)
 
 
 def unload(shell: Any) -> None:

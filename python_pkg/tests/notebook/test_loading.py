@@ -93,3 +93,16 @@ def test_small_payload_limit_holds(training):
     training.run("%memtrack off")
     kept = json.dumps(training.shown[0][MIME_TYPE], ensure_ascii=False)
     assert len(kept.encode()) <= 20_000
+
+
+def test_a_setting_that_is_none_is_one_line_and_can_be_mended(notebook):
+    notebook.run("%config MemtrackMagics.history_size = '20'")
+    before = len(notebook.shell.configurables)
+    assert not notebook.run("%reload_ext memtrack").success
+    problem = notebook.err.strip().splitlines()[-1]
+    assert problem.startswith("UsageError: ") and "such as 20GiB, not '20'" in problem
+    assert len(notebook.shell.configurables) == before - 1
+    notebook.run("%config MemtrackMagics.history_size = ''")
+    assert notebook.run("%load_ext memtrack").success
+    assert notebook.run("%memtrack status").success
+    assert len(notebook.shell.configurables) == before
