@@ -19,7 +19,17 @@ TYPESCRIPT = ROOT / "src"
 
 # ---------------------------------------------------------------------------- Python
 # In the order the data passes: a room imports the rooms above it, and itself.
-PYTHON_BASE = ("errors", "units", "sizes", "i18n", "words", "rankfacts", "_version", "_frontend")
+PYTHON_BASE = (
+    "errors",
+    "folders",
+    "units",
+    "sizes",
+    "i18n",
+    "words",
+    "rankfacts",
+    "_version",
+    "_frontend",
+)
 PYTHON_ORDER = (
     "base",
     "recording",

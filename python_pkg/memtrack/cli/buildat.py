@@ -18,6 +18,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from memtrack.errors import UsageError
+from memtrack.folders import folder_of_imports, from_the_root, working_folder
 from memtrack.i18n import text
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent) + os.sep
@@ -44,7 +45,7 @@ def as_program(name: str, arguments: Sequence[str]) -> Iterator[None]:
     """Let a module find `sys.argv` and its folder as if it were run alone, and put both back."""
     argv, path = list(sys.argv), list(sys.path)
     file = name.partition(":")[0]
-    folder = os.path.dirname(os.path.abspath(file)) if file.endswith(".py") else os.getcwd()
+    folder = os.path.dirname(from_the_root(file)) if file.endswith(".py") else folder_of_imports()
     sys.argv[:] = [file, *arguments]
     sys.path.insert(0, folder)
     try:
@@ -103,7 +104,7 @@ def _module(name: str) -> ModuleType:
             raise
     raise UsageError(
         text("There is no module '{name}' here.", name=name),
-        text("It is looked for in {folder} and where Python looks.", folder=os.getcwd()),
+        text("It is looked for in {folder} and where Python looks.", folder=working_folder()),
     )
 
 

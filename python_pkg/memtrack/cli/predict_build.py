@@ -9,13 +9,13 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
-from pathlib import Path
 from typing import Any
 
 from memtrack.cli.buildat import as_program, build_at, without_our_frames
 from memtrack.cli.terminal import columns
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.exports.write import told_in_one_line
+from memtrack.folders import working_folder
 from memtrack.i18n import Text, text
 from memtrack.predicting import Prediction, largest_batch, predict
 from memtrack.reports import render_text
@@ -106,8 +106,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(text("--steps takes a whole number, not '{value}'.", value=steps))
     if options.largest_batch and options.gpu is None:
         raise UsageError(text("Something is missing: {usage}", usage="--gpu NAME|SIZE"))
-    if options.save is not None and not Path(options.save).absolute().parent.is_dir():
-        folder = Path(options.save).absolute().parent
+    folder = None if options.save is None else (working_folder() / options.save).parent
+    if folder is not None and not folder.is_dir():
         raise UsageError(text("There is no folder {path}.", path=folder))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from memtrack.comparison.view import RunView, view_of
 from memtrack.errors import MemtrackError, UnavailableError, UsageError
+from memtrack.folders import working_folder
 from memtrack.i18n import text
 from memtrack.recording import RecordingData, load_recording
 from memtrack.runs.database import Database
@@ -55,7 +56,7 @@ def history_folder(beside: Path | None = None) -> Path:
     chosen = os.environ.get(VARIABLE, "")
     if chosen and chosen.casefold() not in OFF:
         return Path(os.path.expanduser(chosen))
-    return (beside or Path.cwd()) / FOLDER_NAME
+    return (beside or working_folder()) / FOLDER_NAME
 
 
 class History:

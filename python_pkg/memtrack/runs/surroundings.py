@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from memtrack.folders import from_the_root, working_folder
 from memtrack.recording import RecordingData
 from memtrack.runs.git import checkout_of, is_dirty
 
@@ -31,15 +32,16 @@ class Origin:
 def origin_of(shell: Any = None) -> Origin:
     """Return where this process runs; `shell` is IPython's, None outside of it."""
     path = _notebook(shell) if shell is not None else _script()
-    folder = Path(path).parent if path else Path.cwd()
-    beside = folder if shell is not None and path and folder.is_dir() else Path.cwd()
+    folder = Path(path).parent if path else working_folder()
+    is_beside = shell is not None and path and folder.is_dir()
+    beside = folder if is_beside else working_folder()
     return Origin(path, _cell(shell), beside)
 
 
 def with_origin(data: RecordingData, origin: Origin) -> RecordingData:
     """Return a recording that knows where it was made; what it knows already stays."""
     place = Path(origin.path).parent if origin.path else origin.folder
-    checkout = checkout_of(place.absolute())
+    checkout = checkout_of(Path(from_the_root(place)))
     known: dict[str, Any] = {"path": origin.path, "cell": origin.cell}
     if checkout is not None:
         known |= {"commit": checkout.commit, "branch": checkout.branch}
@@ -69,4 +71,4 @@ def _notebook(shell: Any) -> str:
 
 def _script() -> str:
     file = getattr(sys.modules.get("__main__"), "__file__", None)
-    return os.path.abspath(file) if isinstance(file, str) else ""
+    return from_the_root(file) if isinstance(file, str) else ""

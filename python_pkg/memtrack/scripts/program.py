@@ -20,6 +20,7 @@ from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from memtrack.errors import UsageError
+from memtrack.folders import folder_of_imports, from_the_root, working_folder
 from memtrack.scripts import imports
 
 _MAIN = "__main__"
@@ -77,7 +78,7 @@ class Script(Program):
 
     def run(self) -> None:
         """Run the file; one that cannot be read raises OSError, one that is no Python SyntaxError."""
-        file = os.path.abspath(self._path)
+        file = from_the_root(self._path)
         is_compiled = file.endswith(".pyc")
         loader = SourcelessFileLoader(_MAIN, file) if is_compiled else SourceFileLoader(_MAIN, file)
         main = _become_main(file, loader)
@@ -93,7 +94,7 @@ class Module(Program):
     def prepare(self) -> None:
         """Find the module from the working folder on."""
         sys.argv[:] = ["-m", *self._arguments]
-        _put_first_on_path(os.getcwd())
+        _put_first_on_path(folder_of_imports())
         # What is missing, and what lies in a package that fails, is told as `python -m` tells it.
         find: Any = vars(runpy)["_get_module_details"]
         try:
@@ -199,12 +200,13 @@ def _is_about_imports(files: Sequence[str], row: int) -> bool:
 
 
 def _stem(path: str) -> str:
-    return os.path.splitext(os.path.basename(os.path.abspath(path)))[0]
+    return os.path.splitext(os.path.basename(from_the_root(path)))[0]
 
 
 def _absolute(path: str) -> str:
     """Return a path from the root on, spelled as it is: so Python puts it into its messages."""
-    return os.getcwd() if path == os.curdir else os.path.join(os.getcwd(), path)
+    folder = str(working_folder())
+    return folder if path == os.curdir else os.path.join(folder, path)
 
 
 def _must_be_readable(path: str) -> None:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memtrack.errors import in_one_line
+from memtrack.folders import working_folder
 from memtrack.i18n import Text, text
 from memtrack.rankfacts import RankFacts, rank_of_environment
 from memtrack.scripts.checkpoint import Checkpoint
@@ -47,7 +48,7 @@ class Session:
         self._steps = steps
         self._language = language
         self._process = os.getpid()
-        self._folder = Path.cwd()
+        self._folder = working_folder()
         self._rank: RankFacts | None = rank_of_environment(os.environ)
         self._hooks: Hooks | None = None
         self._torch: ImportWatch | None = None

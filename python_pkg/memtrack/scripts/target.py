@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtrack.errors import UsageError
+from memtrack.folders import working_folder
 from memtrack.i18n import text
 from memtrack.rankfacts import RankFacts, rank_of_environment
 
@@ -36,7 +37,7 @@ def planned_target(out: str | None, name: str, environment: Mapping[str, str]) -
         raise UsageError(text("A recording needs the name of a file to be saved to."))
     if path.suffix != SUFFIX:
         path = path.with_name(path.name.removesuffix(FOLDER_SUFFIX) + SUFFIX)
-    path = path.absolute()
+    path = working_folder() / path
     if not path.parent.is_dir():
         raise UsageError(text("There is no folder {path}.", path=path.parent))
     if out is not None and not os.access(path.parent, os.W_OK):
