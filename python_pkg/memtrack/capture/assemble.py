@@ -37,8 +37,8 @@ class History:
     libraries: Sizes
 
 
-def tables_of_storages(observer: Observer) -> dict[str, Table]:
-    """Return the tables of a recording by the life of storages."""
+def tables_of_storages(observer: Observer, libraries: Sizes) -> dict[str, Table]:
+    """Return the tables of a recording by the life of storages; `libraries` has sizes in bytes."""
     tables = _built(observer, "allocations", "phases", "saved", "events")
     tables["calls"] = observer.calls.columns()
     blocks, phases = tables["allocations"], tables["phases"]
@@ -46,7 +46,7 @@ def tables_of_storages(observer: Observer) -> dict[str, Table]:
     blocks["phase"] = phases_of(blocks["start"], phases)
     candidates, forward_ns = observer.storages.target_candidates()
     _name_targets(observer, tables, candidates, forward_ns, tables["events"]["time_ns"])
-    return _finished(tables, libraries={})
+    return _finished(tables, libraries, older=Category.OTHER)  # each was seen as a tensor
 
 
 def tables_of_history(
@@ -82,7 +82,7 @@ def tables_of_history(
     _name_targets(observer, tables, found[candidates], saves["forward_ns"][candidates], times)
     complete(tables, observer.passes.columns())
     blocks["phase"] = phases_of(blocks["start"], tables["phases"])
-    return _finished(tables, history.libraries)
+    return _finished(tables, history.libraries, older=Category.UNKNOWN)
 
 
 def _saved_rows(saves: dict[str, Array], found: Array, times: Array) -> dict[str, Array]:
@@ -134,9 +134,9 @@ def _name_targets(
     blocks["name"][target] = observer.builder.strings.add("target")
 
 
-def _finished(tables: Tables, libraries: Sizes) -> dict[str, Table]:
+def _finished(tables: Tables, libraries: Sizes, older: Category) -> dict[str, Table]:
     """Tell the category of what has no name from its life."""
     blocks, events = tables["allocations"], len(tables["events"]["kind"])
-    blocks["category"] = categories(tables, events, libraries)
+    blocks["category"] = categories(tables, events, libraries, older)
     tables["calls"] = with_inner_backward(tables["calls"])
     return {name: Table(name, columns) for name, columns in tables.items()}

@@ -37,10 +37,13 @@ def phases_of(starts: Array, phases: Columns) -> Array:
     return np.asarray(np.where(starts < 0, -1, found))
 
 
-def categories(tables: Mapping[str, Columns], events: int, libraries: Sizes) -> Array:
+def categories(
+    tables: Mapping[str, Columns], events: int, libraries: Sizes, older: Category
+) -> Array:
     """Return the category of each allocation from what was named and from its life.
 
-    `libraries` has the sizes of what libraries keep; without them every block was seen as a tensor.
+    `libraries` has the sizes of what libraries keep, in bytes; `older` is the category of what was
+    there before the recording and has no name.
     """
     blocks, phases, calls = tables["allocations"], tables["phases"], tables["calls"]
     category = blocks["category"].copy()
@@ -56,10 +59,10 @@ def categories(tables: Mapping[str, Columns], events: int, libraries: Sizes) -> 
     made_again, outlives = _recomputed(blocks, calls)
     lasting = end == events
     choices = (
-        *((lasting & _is_sized(blocks, sizes), c) for c, sizes in libraries.items()),
+        *((lasting & ~is_saved & _is_sized(blocks, sizes), c) for c, sizes in libraries.items()),
         (made_again & outlives, Category.RECOMPUTED),
         (is_saved & ~made_again, Category.ACTIVATION),
-        (phase < 0, Category.UNKNOWN if libraries else Category.OTHER),
+        (phase < 0, older),
         (brief, Category.TEMPORARY),
         (forward, Category.ACTIVATION),
     )

@@ -25,10 +25,13 @@ _PAIR = re.compile(r":(\d+):(\d+)")
 
 def sizes_of_libraries(models: Iterable[torch.nn.Module]) -> Sizes:
     """Return the bytes asked for by workspaces and by the buckets of the models' reducers."""
-    return {
-        Category.WORKSPACE: frozenset(_workspaces(os.environ)),
-        Category.COMMUNICATION: frozenset(size for model in models for size in _buckets(model)),
-    }
+    return {Category.WORKSPACE: frozenset(_workspaces(os.environ)), **sizes_of_buckets(models)}
+
+
+def sizes_of_buckets(models: Iterable[torch.nn.Module]) -> Sizes:
+    """Return the bytes asked for by the buckets of the models' reducers alone."""
+    sizes = frozenset(size for model in models for size in _buckets(model))
+    return {Category.COMMUNICATION: sizes}
 
 
 def _workspaces(environment: Mapping[str, str]) -> Iterable[int]:

@@ -35,7 +35,7 @@ from memtrack.capture.backends import describe
 from memtrack.capture.discovery import compiled_modules, living_objects, share_parameters
 from memtrack.capture.guard import Guard
 from memtrack.capture.history import AllocatorHistory, is_usable
-from memtrack.capture.libraries import sizes_of_libraries
+from memtrack.capture.libraries import sizes_of_buckets, sizes_of_libraries
 from memtrack.capture.observer import Observer
 from memtrack.capture.probes import Probes
 from memtrack.capture.readings import Readings
@@ -190,7 +190,12 @@ class Recorder:
         if self.finished:  # something of the user's classes has made that fail
             return
         self._observer.adopt_thread()
-        if not self._probes.enter():
+        try:
+            hears_of_saved = self._probes.enter()
+        except Exception as error:  # noqa: BLE001 - the installation may be such that torch raises
+            self._guard.give_up(error)
+            return
+        if not hears_of_saved:
             self._observer.notices.add("saved_hooks_disabled")
 
     def enter_call(self, module: torch.nn.Module, args: Any) -> None:
@@ -244,7 +249,7 @@ class Recorder:
         observer.phases.close()
         self._readings.flush()
         if self._history is None:
-            tables = tables_of_storages(observer)
+            tables = tables_of_storages(observer, sizes_of_buckets(self._living_models()))
         else:
             tables = tables_of_history(observer, self._history_so_far(), self._names)
         return observer.builder.build(self._facts(), tables)

@@ -128,6 +128,9 @@ def test_each_rank_leaves_a_recording_and_the_fuller_one_is_found(folder):
         data.self_check()
         facts = rank_of(data)
         assert (facts.rank, facts.world_size, facts.local_rank) == (number, 2, number)
+        # The gradients are reduced in one bucket, which DistributedDataParallel keeps.
+        kept = data.allocations["category"] == Category.COMMUNICATION
+        assert data.allocations["bytes"][kept].tolist() == [4 * (64 * 256 + 256 + 256 * 8 + 8)]
         assert (data.steps_run, data.facts.state) == (3, "complete")
     # Rank 1 has 32 times the batch; its extra bytes are those of the activations and gradients of it.
     found = ranks.ranks_report.imbalance
