@@ -21,7 +21,6 @@ from memtrack.capture.recorder import Recorder
 _current_mode: Callable[[], Any] = getattr(
     _python_dispatch, "_get_current_dispatch_mode", lambda: None
 )
-_is_compiling: Callable[[], bool] = getattr(torch.compiler, "is_compiling", lambda: False)
 
 
 class FirstCall:
@@ -57,7 +56,9 @@ class FirstCall:
             self._compiled.stop()
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
-        if _is_compiling():  # what follows would become part of the user's compiled function
+        if (
+            torch_api.is_compiling()
+        ):  # what follows would become part of the user's compiled function
             return
         if self._handle is None or not _may_begin():
             return

@@ -171,8 +171,10 @@ def _never() -> bool:
     return False
 
 
-is_compiling: Callable[[], bool] = getattr(torch.compiler, "is_compiling", _never)
-"""Tell whether `torch.compile` is tracing the caller (torch 2.3 and later)."""
+is_compiling: Callable[[], bool] = getattr(
+    torch.compiler, "is_compiling", getattr(torch._utils, "is_compiling", _never)
+)
+"""Tell whether `torch.compile` is tracing the caller; the first is there from torch 2.3 on."""
 
 
 def is_tracing() -> bool:
