@@ -69,7 +69,7 @@ export class GpuActions implements IGpuActions {
         answer.bytes > 0
           ? trans.__('%1 given back in %2.', bytes, name)
           : trans.__('Nothing in %1 could be given back: what is left is in use.', name);
-      Notification.success(text, { autoClose: READ_MS });
+      Notification[answer.bytes > 0 ? 'success' : 'info'](text, { autoClose: READ_MS });
     }
   }
 

@@ -75,11 +75,11 @@ test('and the settings, which no language pack has', async () => {
         void (await window.jupyterapp.commands.execute('settingeditor:open', { query: words })),
       query
     );
-  await open('GPU');
-  const reports = page.getByRole('group', { name: 'GPU 内存' });
+  await open('memtrack');
+  const reports = page.getByRole('group', { name: 'memtrack：报告' });
   await expect(reports.getByRole('checkbox', { name: '折叠报告' })).toBeVisible();
   await expect(reports).toContainText('展开之前只显示内存报告的前两行。');
-  const gpus = page.getByRole('group', { name: 'GPU 面板' });
+  const gpus = page.getByRole('group', { name: 'memtrack：GPU 面板' });
   await expect(gpus).toContainText('面板打开时每隔多少秒查看一次 GPU。');
   await expect(gpus.getByRole('option', { name: '自动选择' })).toHaveCount(1);
   for (const form of [reports, gpus]) {

@@ -71,9 +71,9 @@ test('whether reports are folded', async () => {
 test('all of them are in the editor of settings', async () => {
   await lab.page.evaluate(
     async query => void (await window.jupyterapp.commands.execute('settingeditor:open', { query })),
-    'GPU memory'
+    'memtrack'
   );
-  const form = lab.page.getByRole('group', { name: 'GPU memory' });
+  const form = lab.page.getByRole('group', { name: 'memtrack: reports' });
   await expect(form.getByRole('heading')).toHaveText(['First tab of a report', 'Timeline axis']);
   await expect(form.getByRole('listbox').getByRole('option', { selected: true })).toHaveText([
     'At peak',

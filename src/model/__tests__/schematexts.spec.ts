@@ -7,8 +7,8 @@ describe('the texts of a schema', () => {
   const marked = translatedSchema(gpus, (context, text) => `${context}: ${text}`);
 
   it('are translated in the contexts of language packs', () => {
-    expect(marked.title).toBe('schema: GPU panel');
-    expect(marked['jupyter.lab.setting-icon-label']).toBe('settings: GPU panel');
+    expect(marked.title).toBe('schema: memtrack: GPU panel');
+    expect(marked['jupyter.lab.setting-icon-label']).toBe('settings: memtrack: GPU panel');
     expect(marked.properties.interval.title).toBe('settings: Interval');
     expect(marked.properties.units.oneOf.map(({ title }) => title)).toEqual([
       'settings: The one that fits',
