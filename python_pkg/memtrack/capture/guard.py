@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memtrack.capture import torch_api
+from memtrack.errors import in_one_line
 from memtrack.i18n import preferred_language, text
 
 
@@ -48,10 +49,10 @@ class Guard:
     def give_up(self, error: Exception) -> None:
         """Shut, say in one line on stderr what has failed, and call `on_failure`."""
         self.shut()
-        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        reason = in_one_line(error)[:200]
         line = text("memtrack has stopped recording ({reason}). Your run goes on.", reason=reason)
         sys.stderr.write(line.render(preferred_language()) + "\n")
         try:
             self._on_failure()
         except Exception as second:  # noqa: BLE001 - as above
-            sys.stderr.write(f"{type(second).__name__}: {second}\n"[:200])
+            sys.stderr.write(f"{in_one_line(second)[:200]}\n")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from memtrack.errors import UsageError
+from memtrack.errors import UsageError, in_one_line
 from memtrack.i18n import Text, text
 from memtrack.notebook.words import SUB_COMMANDS
 
@@ -98,7 +98,7 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
         sentence = text("`{expression}` is not an expression.", expression=expression)
         raise UsageError(sentence) from None
     except Exception as error:  # noqa: BLE001 - the user's code may raise anything
-        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        problem = in_one_line(error)
         sentence = text("`{expression}` fails: {problem}", expression=expression, problem=problem)
         raise UsageError(sentence) from None
 
