@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -48,6 +49,7 @@ class OperationWatch(TorchDispatchMode):
     def enter(self) -> None:
         """Push the mode on the calling thread, once; not in backward, see `in_backward`."""
         drop_inactive()
+        _load_what_modes_need()
         self.active = True
         if torch_api.in_backward():
             return
@@ -59,6 +61,15 @@ class OperationWatch(TorchDispatchMode):
         """Pop the mode, now if it is innermost, else when it has become so; until then it rests."""
         self.active = False
         drop_inactive()
+
+
+def _load_what_modes_need() -> None:
+    """Import what torch imports in the first operation under a mode, and raise what that raises.
+
+    In some installations `torch._dynamo` cannot be imported: there the user's operation would fail.
+    """
+    if hasattr(OperationWatch.__torch_dispatch__, "__wrapped__"):  # by `torch._disable_dynamo`
+        importlib.import_module("torch._dynamo")
 
 
 class _Pushed(threading.local):

@@ -47,10 +47,11 @@ def _workspaces(environment: Mapping[str, str]) -> Iterable[int]:
 
 
 def _buckets(model: torch.nn.Module) -> Iterable[int]:
-    for module in model.modules():
-        if type(module).__name__ != "DistributedDataParallel":
-            continue
-        with contextlib.suppress(Exception):  # logging data of torch's, worded as it likes
+    # Logging data of torch's, worded as it likes; and a model may be such that nobody can walk through it.
+    with contextlib.suppress(Exception):
+        for module in model.modules():
+            if type(module).__name__ != "DistributedDataParallel":
+                continue
             told = cast(Any, module)._get_ddp_logging_data()
             for key in ("bucket_sizes", "rebuilt_bucket_sizes"):
                 yield from (int(size) for size in re.findall(r"\d+", str(told.get(key, ""))))

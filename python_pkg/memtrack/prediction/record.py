@@ -38,6 +38,10 @@ class StagedGuard(Guard):
 
         return guarded
 
+    def give_up(self, error: Exception) -> None:
+        """Raise the error: half a prediction is none."""
+        raise error
+
 
 class StagedObserver(Observer):
     """Writes down a predicted program; what an operation needs besides its outputs is declared to it."""

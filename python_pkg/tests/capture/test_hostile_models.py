@@ -189,3 +189,25 @@ def test_a_model_that_cannot_be_walked_through_runs_untracked(kind, is_named, ca
     else:
         assert told == []
     assert not nn.modules.module._global_forward_hooks
+
+
+def test_where_torch_cannot_load_what_watching_needs_the_run_goes_on(monkeypatch, capsys):
+    from memtrack.capture import dispatch
+
+    def fail(name):
+        raise ImportError(f"no {name} here")
+
+    model = nn.Linear(4, 4)
+    model(torch.ones(2, 4))
+    monkeypatch.setattr(dispatch.importlib, "import_module", fail)
+    if not hasattr(dispatch.OperationWatch.__torch_dispatch__, "__wrapped__"):
+        pytest.skip("this torch needs nothing")
+    with memtrack.track(model, history=False) as recording:
+        output = model(torch.ones(2, 4))
+    assert output.shape == (2, 4)
+    assert recording.data.facts.state == "failed"
+    assert capsys.readouterr().err.splitlines() == [
+        "memtrack has stopped recording (ImportError: no torch._dynamo here). Your run goes on."
+    ]
+    assert not nn.modules.module._global_forward_hooks
+    assert torch._C._len_torch_dispatch_stack() == 0
