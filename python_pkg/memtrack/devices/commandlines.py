@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-KERNEL, WORKER, RANK, LAUNCHER = "kernel", "worker", "rank", "launcher"
+KERNEL, WORKER, RANK = "kernel", "worker", "rank"
 
 _CONNECTION = re.compile(r"^(?:-+[\w-]+=)?(?P<file>.*kernel-(?P<id>[^/\\]+?)\.json)$")
 _SPAWNED = ("--multiprocessing-fork", "multiprocessing.spawn", "multiprocessing.forkserver")

@@ -188,4 +188,3 @@ _WRITERS: Mapping[str, Callable[[RecordingData, Path, str], None]] = {
     ".pickle": _snapshot,
     ".memtrack": _recording,
 }
-ENDINGS = tuple(_WRITERS)

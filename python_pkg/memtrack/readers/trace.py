@@ -40,8 +40,6 @@ SEGMENT_KINDS = (
 )
 CHUNK = 4096
 """Entries read at a time: some 2 MB of dictionaries."""
-LARGEST_SIZE = 1 << 55
-"""Bytes: no device has more, and sums of millions of them stay whole in 64 bits."""
 _SKIPPED = 255
 _CODES = {**{action: int(kind) for action, kind in ACTIONS.items()}, "snapshot": _SKIPPED}
 _FREE, _COMPLETED = int(EventKind.FREE), int(EventKind.FREE_COMPLETED)

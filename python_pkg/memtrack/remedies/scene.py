@@ -6,7 +6,7 @@ A scene is immutable: what changes it gives a new one, so that remedies can be p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -206,7 +206,3 @@ class Scene:
     def at_peak(self) -> Array:
         """Which blocks are there at the peak."""
         return self.alive_at(self.peak_position)
-
-    def with_ground(self, ground: Ground) -> Scene:
-        """Return the same blocks on another ground."""
-        return replace(self, ground=ground)

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 NOTHING = 0
-LINE = 512
-"""CUDA's caching allocator rounds every request up to a multiple of this many bytes."""
 
 
 class Gpu(Protocol):
@@ -83,11 +81,9 @@ class Effects:
     """Workspaces of libraries: made once for each key, then there to the end."""
     uncertain: int = NOTHING
     """Bytes by which the operation may need more or less than said."""
-    assumed: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of an operation's name and what was assumed of it."""
 
     def __bool__(self) -> bool:
-        return bool(self.scratch or self.sequences or self.kept or self.uncertain or self.assumed)
+        return bool(self.scratch or self.sequences or self.kept or self.uncertain)
 
 
 @dataclass
@@ -128,10 +124,6 @@ class KernelContext:
         """Declare a library's workspace: allocated the first time `key` comes, kept to the end."""
         if nbytes > 0:
             self.effects.kept.append((key, int(nbytes)))
-
-    def assume(self, operation: str, assumed: str) -> None:
-        """Declare what is taken for granted, in words for the report."""
-        self.effects.assumed.append((operation, assumed))
 
     def widen(self, nbytes: int) -> None:
         """Declare by how many bytes a kernel that is not modelled may differ, up or down."""

@@ -242,7 +242,7 @@ class Functions(TorchFunctionMode):
             with torch._C.DisableTorchFunction():
                 claim_new(outputs, device)
             if context.effects:
-                operations._tell(op, context.effects, device)
+                operations.on_effects(op, context.effects, device)
         return outputs
 
     def _device(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device:

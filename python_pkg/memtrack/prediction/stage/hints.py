@@ -16,7 +16,6 @@ from memtrack.prediction.stage.claims import Claim, claim_of
 from memtrack.prediction.stage.known import MISSING
 
 Rule = Callable[[tuple[Any, ...], torch.Tensor, Claim], None]
-BALANCED_AT_LEAST = 1.0
 
 
 def _uniform_inputs(args: tuple[Any, ...]) -> list[Any]:

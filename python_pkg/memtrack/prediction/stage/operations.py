@@ -67,7 +67,6 @@ class Operations(TorchDispatchMode):
         self._gpu = gpu
         self._kernels = kernels
         self._rows = getattr(kernels, "rows", None)
-        self._assumptions = assumptions
         self.answers = Answers(assumptions)
         self.outside = Outside()
         self._specials = Specials(self, Shapes(self, assumptions), assumptions)
@@ -231,7 +230,7 @@ class Operations(TorchDispatchMode):
         if found is not None:
             description, effects = found
             if effects is not NO_EFFECTS:
-                self._tell(op, effects, device)
+                self.on_effects(op, effects, device)
             return made(description, tensors)
         outputs, effects = self._run(facts, op, args, kwargs, device, has_row)
         with contextlib.suppress(NotDescribable):
@@ -267,7 +266,7 @@ class Operations(TorchDispatchMode):
                 facts.title, text("torch has no shapes for it without data"), _line(error)
             ) from error
         if effects is not NO_EFFECTS:
-            self._tell(op, effects, device)
+            self.on_effects(op, effects, device)
         return outputs, effects
 
     def context(self, device: torch.device) -> KernelContext:
@@ -288,11 +287,6 @@ class Operations(TorchDispatchMode):
             device=device,
         )
 
-    def _tell(self, op: Any, effects: Effects, device: torch.device) -> None:
-        for operation, assumed in effects.assumed:
-            self._assumptions.add(operation, assumed)
-        self.on_effects(op, effects, device)
-
     def declare_scratch(self, op: Any, tensor: Tensor) -> None:
         """Tell of a tensor that lives inside an operation only."""
         self.declare_bytes(op, tensor, [tensor.untyped_storage().nbytes()])
@@ -301,7 +295,7 @@ class Operations(TorchDispatchMode):
         """Tell of memory that lives inside an operation only, where a tensor is."""
         claim = claim_of(tensor)
         if claim is not None:
-            self._tell(op, Effects(scratch=sizes), claim.device)
+            self.on_effects(op, Effects(scratch=sizes), claim.device)
 
     # devices
 
