@@ -75,6 +75,8 @@ def _discard_output() -> None:
 
 
 def _problem(error: OSError) -> Text:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return text("There is no file {path}.", path=error.filename)
     problem = error.strerror or type(error).__name__
     if error.filename is not None:
         return text("{path} cannot be read ({problem}).", path=error.filename, problem=problem)

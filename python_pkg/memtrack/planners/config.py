@@ -95,6 +95,11 @@ def _read(path: Path) -> Mapping[str, Any]:
     file = path / "config.json" if path.is_dir() else path
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UnreadableFile(
+            text("There is no file {path}.", path=file),
+            text("A configuration is model.config, a dictionary, or the path of a config.json."),
+        ) from None
     except OSError as error:
         problem = error.strerror or type(error).__name__
         raise UnreadableFile(

@@ -183,8 +183,15 @@ def _row(name: Text, before: int, after: int) -> list[Text]:
 
 
 def change_of(before: int, after: int) -> Text:
-    """Return by what share of itself a figure has changed, such as `+5.0 %`; `–` from nothing."""
-    return literal(f"{100 * (after - before) / before:+.1f} %" if before else "–")
+    """Return by what share of itself a figure has changed, such as `+5.0 %`; `–` from nothing.
+
+    >>> [str(change_of(10_000, after)) for after in (10_500, 9_999, 10_001)]
+    ['+5.0 %', '±0.0 %', '±0.0 %']
+    """
+    if not before:
+        return literal("–")
+    percent = round(100 * (after - before) / before, 1)
+    return literal(f"{percent:+.1f} %" if percent else "±0.0 %")
 
 
 def _assert_whole(view: RunView) -> None:

@@ -144,7 +144,7 @@ def test_a_log_that_begins_with_zeros_is_a_text(capsys, tmp_path):
 def test_a_file_that_is_not_there(capsys, tmp_path):
     code, out, err = run(capsys, "explain", tmp_path / "none.txt")
     assert (code, out) == (2, "")
-    assert err == f"{tmp_path / 'none.txt'} cannot be read (No such file or directory).\n"
+    assert err == f"There is no file {tmp_path / 'none.txt'}.\n"
 
 
 def test_a_terminal_without_a_text_is_told_what_to_do(capsys, monkeypatch):

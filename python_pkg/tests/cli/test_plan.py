@@ -94,7 +94,7 @@ def test_loading_lists_every_way_the_least_first(capsys):
         (["7B", "8B"], "'8B' is one word too many."),
         (["kb"], "Did you mean 'kv'?"),
         (["kv"], "Something is missing: plan kv CONFIG"),
-        (["kv", "nowhere.json"], "nowhere.json cannot be read"),
+        (["kv", "nowhere.json"], "There is no file nowhere.json. A configuration is"),
         (["7B", "--gpus", "many"], "--gpus takes a number, not 'many'."),
         (["7B", "--gpus"], "Something is missing: --gpus N"),
         (["7B", "--gpus", "2", "--gpus", "3"], "--gpus is given twice."),
