@@ -9,6 +9,7 @@ from synthetic import Script
 
 from memtrack.cli import main
 from memtrack.recording import Category, PhaseKind, save_recording
+from memtrack.reports.check import change_of
 from memtrack.runs import History
 
 
@@ -203,3 +204,12 @@ def test_wrong_use_is_one_line_and_code_2(capsys, words, sentence):
     code, out, err = run(capsys, "check", "first", *words)
     assert (code, out) == (2, "") and sentence in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [(10_500, "+5.0 %"), (9_500, "-5.0 %"), (9_999, "±0.0 %"), (10_001, "±0.0 %")],
+)
+def test_a_change_that_rounds_to_nothing_has_no_sign(after, said):
+    assert str(change_of(10_000, after)) == said
+    assert str(change_of(0, after)) == "–"
