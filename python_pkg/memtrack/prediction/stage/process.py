@@ -20,31 +20,12 @@ from memtrack.errors import MemtrackError
 from memtrack.i18n import text
 from memtrack.prediction.stage.assumptions import Assumptions, refused
 from memtrack.prediction.stage.claims import outer_claim_of
+from memtrack.prediction.stage.distributed import Group
 from memtrack.prediction.stage.patches import Patches
 
 _MODULE = text("Predict the module itself, and add what its wrapper keeps: `%memtrack plan`.")
-_COLLECTIVES = (
-    "init_process_group",
-    "all_reduce",
-    "all_gather",
-    "all_gather_into_tensor",
-    "all_gather_object",
-    "all_to_all",
-    "all_to_all_single",
-    "barrier",
-    "broadcast",
-    "broadcast_object_list",
-    "gather",
-    "irecv",
-    "isend",
-    "new_group",
-    "recv",
-    "reduce",
-    "reduce_scatter",
-    "reduce_scatter_tensor",
-    "scatter",
-    "send",
-)
+_MESSAGES = ("irecv", "isend", "new_group", "recv", "send")
+"""What only more than one process can do."""
 _PROFILERS = ("start", "stop", "step", "_start_trace", "_stop_trace", "_prepare_trace")
 _REPORTS = ("export_chrome_trace", "export_stacks", "export_memory_timeline", "add_metadata")
 
@@ -52,8 +33,9 @@ _REPORTS = ("export_chrome_trace", "export_stacks", "export_memory_timeline", "a
 class Process:
     """Replaces what begins threads, joins processes or profiles; keeps a refusal of another thread."""
 
-    def __init__(self, assumptions: Assumptions) -> None:
+    def __init__(self, assumptions: Assumptions, group: Group) -> None:
         self._assumptions = assumptions
+        self._group = group
         self.is_over = False
         """Set when the prediction has ended: threads it began may live on."""
         self.failure: MemtrackError | None = None
@@ -100,13 +82,9 @@ class Process:
             return
         inner = getattr(distributed, "distributed_c10d", distributed)
         for owner in (distributed, inner):
-            patches.answer(owner, "is_initialized", False)
-            for name in _COLLECTIVES:
+            for name in _MESSAGES:
                 patches.replace(owner, name, _refusing(f"torch.distributed.{name}"))
-        for name in ("rendezvous", "_new_process_group_helper"):
-            patches.replace(inner, name, _refusing("torch.distributed.init_process_group"))
-        wrapper = torch.nn.parallel.DistributedDataParallel
-        patches.replace(wrapper, "__init__", _refusing("DistributedDataParallel"))
+        self._group.install(patches)
         _sharding(patches)
 
     # profilers

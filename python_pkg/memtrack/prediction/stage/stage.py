@@ -19,6 +19,7 @@ from memtrack.prediction.stage import legacy
 from memtrack.prediction.stage.assumptions import Assumption, Assumptions
 from memtrack.prediction.stage.claims import outer_claim_of
 from memtrack.prediction.stage.cuda import CudaFace, Memory
+from memtrack.prediction.stage.distributed import Group
 from memtrack.prediction.stage.foreign import Foreign
 from memtrack.prediction.stage.functions import Functions
 from memtrack.prediction.stage.known import quiet, value_of
@@ -66,7 +67,7 @@ class Stage:
         self._loading = Loading()
         self._libraries = Libraries(self._assumptions, self._loading)
         self._foreign = Foreign(self._assumptions)
-        self._process = Process(self._assumptions)
+        self._process = Process(self._assumptions, Group(self._assumptions, self._told))
         self._cuda = CudaFace(gpu, self._moves, count)
         self._face = TensorFace(self._operations, self._moves)
         self._exit = contextlib.ExitStack()
@@ -75,10 +76,6 @@ class Stage:
     def assumptions(self) -> tuple[Assumption, ...]:
         """What has been taken for granted so far."""
         return self._assumptions.all()
-
-    def assume(self, operation: str, assumed: Any) -> None:
-        """Note something taken for granted at the user's line that runs now."""
-        self._assumptions.add(operation, assumed)
 
     def claimed_device(self, tensor: torch.Tensor) -> torch.device | None:
         """Return the device a tensor claims, `meta` for the program's own meta tensors.
@@ -99,6 +96,9 @@ class Stage:
         It is called inside the operation, before a dispatch mode above sees the outputs.
         """
         self._operations.on_effects = listener
+
+    def _told(self, name: str, effects: Effects, device: torch.device) -> None:
+        self._operations.on_effects(name, effects, device)
 
     def count_memory(self, memory: Memory) -> None:
         """Let `memory` answer `torch.cuda.memory_allocated()` and its like."""

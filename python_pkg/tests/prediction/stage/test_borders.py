@@ -224,12 +224,9 @@ def refusal(program):
     return str(raised.value)
 
 
-def join_processes():
-    torch.distributed.init_process_group("gloo", init_method="tcp://127.0.0.1:1", world_size=1)
-
-
-def wrap_for_processes():
-    nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+def send_to_another():
+    torch.distributed.init_process_group("nccl", rank=0, world_size=2)
+    torch.distributed.send(torch.zeros(2, device="cuda"), 1)
 
 
 def make_sparse():
@@ -243,8 +240,7 @@ def make_quantized():
 @pytest.mark.parametrize(
     ("program", "operation"),
     [
-        (join_processes, "torch.distributed.init_process_group"),
-        (wrap_for_processes, "DistributedDataParallel"),
+        (send_to_another, "torch.distributed.send"),
         (make_sparse, "aten._to_sparse"),
         (make_quantized, "aten.quantize_per_tensor"),
     ],
