@@ -58,6 +58,7 @@ from memtrack.notebook.predict import predicted
 from memtrack.notebook.runs import RunCommands
 from memtrack.notebook.subjects import error_or_text, recording_named
 from memtrack.notebook.targets import find_target
+from memtrack.notebook.tracebacks import as_users
 from memtrack.notebook.usage import UsageTarget
 from memtrack.notebook.watch import Watch, failure_of
 from memtrack.planning import Plan as NumbersPlan
@@ -171,6 +172,9 @@ class MemtrackMagics(Magics):
             return self._answer(line, cell, local_ns)
         except MemtrackError as error:
             problem = error.in_language(self._language())
+        except KeyboardInterrupt as interrupt:
+            __tracebackhide__ = True  # as IPython asks for
+            raise as_users(interrupt) from None
         del local_ns
         raise ShellUsageError(problem)
 

@@ -1,12 +1,47 @@
-"""Tracebacks that a shell shows while it records: without the frames that recording adds."""
+"""Tracebacks that a shell shows: without the frames that recording adds, or that are ours alone."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 _METHOD = "structured_traceback"
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
+
+
+def as_users(interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+    """Return an interrupt of one of our commands as the user's own code would have met it.
+
+    Where none of it ran, it is shown as its name alone: the shell would show our last frame.
+    """
+    frames = _users_frames(interrupt)
+    if frames is None:
+        vars(interrupt)["_render_traceback_"] = lambda: [type(interrupt).__name__]
+    return interrupt.with_traceback(frames)
+
+
+def _users_frames(error: BaseException) -> TracebackType | None:
+    """Return the traceback of an error without our frames; None where no code of the user's ran."""
+    entries, entry = [], error.__traceback__
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            entries.append(entry)
+        entry = entry.tb_next
+    if not any(_is_users(one.tb_frame.f_code.co_filename) for one in entries):
+        return None
+    for one, following in zip(entries, [*entries[1:], None], strict=True):
+        one.tb_next = following
+    return entries[0]
+
+
+def _is_users(file: str) -> bool:
+    return not file.startswith((_STANDARD, "<frozen")) and _INSTALLED not in file
 
 
 class CleanTracebacks:

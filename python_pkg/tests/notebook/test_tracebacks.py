@@ -1,8 +1,12 @@
 """The user's errors in torch's operations, as the shell shows them: no frame of ours among them."""
 
+import functools
+import os
+import signal
+
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 MISMATCH = """
 from torch import nn
@@ -61,3 +65,24 @@ def test_another_that_came_on_top_is_left_alone(failing):
     assert formatter.structured_traceback is theirs
     failing.run("1 / 0")
     assert "ZeroDivisionError" in failing.out
+
+
+@pytest.mark.parametrize("cell", ["%memtrack model", "%%memtrack model\ntrain(1)", "%memtrack"])
+def test_an_interrupt_while_we_work_shows_nothing_of_ours(training, monkeypatch, cell):
+    stop = functools.partial(signal.raise_signal, signal.SIGINT)
+    monkeypatch.setattr("memtrack.capture.recorder.living_objects", stop)
+    monkeypatch.setattr("memtrack.notebook.magics.last_finished", stop)
+    result = training.run(cell)
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    shown = training.out + training.err
+    assert "KeyboardInterrupt" in shown
+    assert f"memtrack{os.sep}" not in shown
+    assert not torch.nn.modules.module._global_forward_hooks
+
+
+def test_an_interrupt_of_a_program_that_we_run_shows_the_program(training):
+    training.run("def build():\n    stop()\n\n\ndef stop():\n    raise KeyboardInterrupt")
+    training.run("%memtrack predict build")
+    shown = training.out + training.err
+    assert "raise KeyboardInterrupt" in shown
+    assert f"memtrack{os.sep}" not in shown
