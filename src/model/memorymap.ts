@@ -6,7 +6,7 @@ import type { IMemoryMap } from '../wire';
 import { firstAtLeast } from './search';
 
 export const ROW_PX = 20;
-export const TITLE_PX = 22;
+const TITLE_PX = 22;
 const GAP_PX = 3;
 const LEAST_PX = 3;
 /** About so many rows a pool takes, however many segments it has. */

@@ -49,7 +49,7 @@ export function partsLegend(
 }
 
 /** Returns `parts` in the order in which categories are drawn, where neighbours differ most in colour. */
-export function inDrawnOrder<T extends { readonly id: string }>(parts: readonly T[]): readonly T[] {
+function inDrawnOrder<T extends { readonly id: string }>(parts: readonly T[]): readonly T[] {
   const place = ({ id }: T): number => {
     const found = CATEGORIES_DRAWN.findIndex(category => category === id);
     return found < 0 ? CATEGORIES_DRAWN.length : found;

@@ -56,7 +56,7 @@ export function phaseId(code: number): PhaseId {
 }
 
 /** Why the allocator's statistics were read, by code. */
-export const READING_IDS = ['start', 'phase', 'step', 'mark', 'end'] as const;
+const READING_IDS = ['start', 'phase', 'step', 'mark', 'end'] as const;
 
 /** Why the allocator's statistics were read. */
 export type ReadingId = (typeof READING_IDS)[number];

@@ -6,15 +6,7 @@ import type { ITreeShape } from './layertree';
 import type { Text } from './report';
 
 /** What became of a layer; codes of `status` in this order. */
-export const LAYER_STATUS = [
-  'same',
-  'retyped',
-  'renamed',
-  'moved',
-  'alike',
-  'added',
-  'removed'
-] as const;
+const LAYER_STATUS = ['same', 'retyped', 'renamed', 'moved', 'alike', 'added', 'removed'] as const;
 
 /** What became of a layer from the first run to the second. */
 export type LayerStatus = (typeof LAYER_STATUS)[number];

@@ -20,7 +20,7 @@ import { checkPreOrder } from './layertree';
 import { unpackBuffers } from './packed';
 
 /** The name and major version this code reads, as in the payload's `schema`. */
-export const COMPARISON_SCHEMA = 'memtrack.comparison/1';
+const COMPARISON_SCHEMA = 'memtrack.comparison/1';
 
 const ANY = -Number.MAX_SAFE_INTEGER;
 

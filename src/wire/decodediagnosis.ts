@@ -7,7 +7,7 @@ import { Fields } from './fields';
 import type { ILedgerPart } from './report';
 
 /** The name and major version this code reads, as in the payload's `schema`. */
-export const DIAGNOSIS_SCHEMA = 'memtrack.diagnosis/1';
+const DIAGNOSIS_SCHEMA = 'memtrack.diagnosis/1';
 
 /** Decodes a diagnosis; throws `WireError` for what cannot be shown. */
 export function decodeDiagnosis(json: unknown): IDiagnosis {

@@ -15,8 +15,8 @@ import { STATUS_IDS } from './gpus';
 import type { Text } from './report';
 
 /** The names and major versions this code reads. */
-export const GPUS_SCHEMA = 'memtrack.gpus/1';
-export const USAGE_SCHEMA = 'memtrack.usage/1';
+const GPUS_SCHEMA = 'memtrack.gpus/1';
+const USAGE_SCHEMA = 'memtrack.usage/1';
 
 /** Decodes the state of the devices. */
 export function decodeGpus(json: unknown): IGpuState {

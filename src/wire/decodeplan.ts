@@ -6,7 +6,7 @@ import type { ICapacity, IKvInputs, ILedgerInputs, ILoadingInputs, IPlan } from 
 import { DTYPES, FLOATS, MIXED, OPTIMIZERS } from './plan';
 
 /** The name and major version this code reads, as in the payload's `schema`. */
-export const PLAN_SCHEMA = 'memtrack.plan/1';
+const PLAN_SCHEMA = 'memtrack.plan/1';
 
 /** Decodes a plan; throws `WireError` for what cannot be shown. */
 export function decodePlan(json: unknown): IPlan {

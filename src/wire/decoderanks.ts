@@ -7,7 +7,7 @@ import { Fields, asNumber } from './fields';
 import type { IRank, IRankPeak, IRanks, IRankShare } from './ranks';
 
 /** The name and major version this code reads, as in the payload's `schema`. */
-export const RANKS_SCHEMA = 'memtrack.ranks/1';
+const RANKS_SCHEMA = 'memtrack.ranks/1';
 
 /** Decodes several ranks; throws `WireError` for what cannot be shown. */
 export function decodeRanks(json: unknown): IRanks {

@@ -4,7 +4,7 @@ import { Fields, asString } from './fields';
 import type { IHistory, IRun } from './runs';
 
 /** The name and major version this code reads, as in the payload's `schema`. */
-export const HISTORY_SCHEMA = 'memtrack.history/1';
+const HISTORY_SCHEMA = 'memtrack.history/1';
 
 const MILLISECONDS = 1000;
 const FULL = 255;

@@ -58,7 +58,7 @@ function columnKeys(data: LayerData, column: ILayerColumn, extent: Extent): Sort
 }
 
 /** Returns the keys of strings: `h.2` before `h.10`, the empty last. */
-export function textKeys(strings: IStrings): SortKeys {
+function textKeys(strings: IStrings): SortKeys {
   const byText = strings.values.map((_, code) => code);
   byText.sort((a, b) => collator.compare(at(strings.values, a), at(strings.values, b)));
   const ranks = new Float64Array(strings.values.length);
@@ -67,7 +67,7 @@ export function textKeys(strings: IStrings): SortKeys {
 }
 
 /** Returns all rows sorted by `keys` regardless of the tree, ties in the order of the model. */
-export function flatOrder(keys: SortKeys, direction: Direction): Int32Array {
+function flatOrder(keys: SortKeys, direction: Direction): Int32Array {
   const sign = direction === 'ascending' ? 1 : -1;
   return Int32Array.from(keys, (_, row) => row).sort((a, b) => {
     const [left, right] = [at(keys, a), at(keys, b)];
@@ -80,7 +80,7 @@ export function flatOrder(keys: SortKeys, direction: Direction): Int32Array {
 }
 
 /** Returns all rows as a tree in pre-order, with the children of each parent sorted by `keys`. */
-export function treeOrder(tree: ILayerTree, keys: SortKeys, direction: Direction): Int32Array {
+function treeOrder(tree: ILayerTree, keys: SortKeys, direction: Direction): Int32Array {
   const ranked = flatOrder(keys, direction);
   // Where the next child of a parent goes. A parent has its place before its children are placed,
   // as rows of less depth are placed first; slot 0 is for the roots.
@@ -99,7 +99,7 @@ export function treeOrder(tree: ILayerTree, keys: SortKeys, direction: Direction
 }
 
 /** Returns all rows in the order of the model. */
-export function modelOrder(tree: ILayerTree): Int32Array {
+function modelOrder(tree: ILayerTree): Int32Array {
   return Int32Array.from({ length: tree.length }, (_, row) => row);
 }
 

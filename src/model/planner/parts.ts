@@ -9,7 +9,7 @@ export interface IPlanPart {
 const MIB = 2 ** 20;
 
 /** From least to most of what a CUDA context takes beside PyTorch's allocator. */
-export const CONTEXT: readonly [number, number] = [400 * MIB, 1024 * MIB];
+const CONTEXT: readonly [number, number] = [400 * MIB, 1024 * MIB];
 
 export type Verdict = 'fits' | 'close' | 'over';
 

@@ -4,7 +4,7 @@ import type { TimelineState } from './state';
 const ZOOM = 0.5;
 
 /** Keys that chart and strip share; returns whether `event` was one of them. */
-export function handleViewKey(event: KeyboardEvent, state: TimelineState): boolean {
+function handleViewKey(event: KeyboardEvent, state: TimelineState): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) {
     return false;
   }
