@@ -8,12 +8,17 @@ from typing import Any, Protocol
 
 import torch
 
-from memtrack.i18n import text
 from memtrack.prediction.kernels.context import Gpu
-from memtrack.prediction.stage.assumptions import refused
 from memtrack.prediction.stage.moves import Moves
 from memtrack.prediction.stage.patches import Patches
-from memtrack.prediction.stage.streams import FakeEvent, FakeGraph, FakeStream, Runtime, StreamBlock
+from memtrack.prediction.stage.streams import (
+    FakeEvent,
+    FakeGraph,
+    FakeStream,
+    Runtime,
+    StreamBlock,
+    no_graphs,
+)
 
 _RNG_STATE_BYTES = 16
 _STATISTICS = [
@@ -290,7 +295,7 @@ class CudaFace:
 
     def _refused(self, original: Any) -> Any:
         def refuse(*args: Any, **kwargs: Any) -> Any:
-            raise refused("torch.cuda.CUDAGraph", text("graphs are not modelled"))
+            raise no_graphs()
 
         return refuse
 

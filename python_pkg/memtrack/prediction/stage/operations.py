@@ -42,7 +42,7 @@ from memtrack.prediction.stage.metas import outputs_of
 from memtrack.prediction.stage.outside import Outside
 from memtrack.prediction.stage.remembered import NotDescribable, described, key_of, made
 from memtrack.prediction.stage.shapes import Shapes
-from memtrack.prediction.stage.specials import Specials
+from memtrack.prediction.stage.specials import DENSE, Specials
 from memtrack.prediction.stage.values import claim_new, claim_outputs, update
 
 Tensor = torch.Tensor
@@ -135,6 +135,7 @@ class Operations(TorchDispatchMode):
                 raise refused(
                     facts.title,
                     text("tensors of layout {layout} are not modelled", layout=one.layout),
+                    DENSE if one.is_sparse else "",
                 ) from None
             if claim is None:
                 return self._with_outside(facts, op, args, kwargs, tensors)

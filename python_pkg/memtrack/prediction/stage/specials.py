@@ -29,6 +29,9 @@ Tensor = torch.Tensor
 Special = Callable[[Any, Any, Any], Any]
 _OTHER_LAYOUTS = ("quantize_per", "_empty_affine_quantized", "_to_sparse", "_sparse")
 """Beginnings of the names of what makes or wants tensors without a plain layout."""
+DENSE = text(
+    "Of a table with far more rows than a batch looks up, sparse=False and a dense optimizer give the most."
+)
 _graph_task = torch._C._current_graph_task_id
 _NO_GRAPH_TASK = -1
 
@@ -82,7 +85,8 @@ class Specials:
 
     def _other_layout(self, op: Any, args: Any, kwargs: Any) -> Any:
         why = text("quantized and sparse tensors are not modelled")
-        raise refused(op._schema.name.replace("::", "."), why)
+        name = op._schema.name.replace("::", ".")
+        raise refused(name, why, DENSE if "sparse" in name else "")
 
     def _scalar(self, op: Any, args: Any, kwargs: Any) -> Any:
         if not is_meta(args[0]):
@@ -118,5 +122,11 @@ class Specials:
         for claim in claims:
             if claim is not None:
                 claim.forget()
-        self._assumptions.add("GradScaler", text("gradients are finite"))
+        self._assumptions.add(
+            "GradScaler",
+            text(
+                "finite gradients; in steps that it skips, as it may the first,"
+                " an optimizer makes no state yet"
+            ),
+        )
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memtrack.errors import PredictionError
 from memtrack.i18n import text
 from memtrack.prediction.stage.assumptions import refused
 
@@ -82,7 +83,7 @@ class FakeGraph:
     """Stands for `torch.cuda.CUDAGraph`, which is refused where it is made."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise refused("torch.cuda.CUDAGraph", text("graphs are not modelled"))
+        raise no_graphs()
 
 
 class Runtime:
@@ -92,3 +93,11 @@ class Runtime:
         if name.startswith("__"):
             raise AttributeError(name)
         return lambda *args, **kwargs: 0
+
+
+def no_graphs() -> PredictionError:
+    """Return the refusal of CUDA graphs."""
+    hint = text(
+        "Predict the step that is captured, called as it is: a graph keeps about as much in its own pool."
+    )
+    return refused("torch.cuda.CUDAGraph", text("graphs are not modelled"), hint)

@@ -233,6 +233,16 @@ def make_sparse():
     torch.eye(4, device="cuda").to_sparse()
 
 
+def look_up_sparsely():
+    table = nn.Embedding(8, 2, sparse=True).cuda()
+    table(torch.zeros(2, dtype=torch.long, device="cuda")).sum().backward()
+
+
+def capture():
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        torch.zeros(2, device="cuda")
+
+
 def make_quantized():
     torch.quantize_per_tensor(torch.randn(4, 4), 0.1, 0, torch.qint8)
 
@@ -248,6 +258,13 @@ def make_quantized():
 def test_what_is_not_modelled_is_refused_by_name_and_line(program, operation):
     assert re.match(rf"Cannot predict {operation} at test_borders.py:\d+: ", refusal(program))
     assert not torch.distributed.is_initialized()
+
+
+@pytest.mark.parametrize(
+    ("program", "way_out"), [(look_up_sparsely, "sparse=False"), (capture, "step that is captured")]
+)
+def test_a_refusal_says_what_to_ask_instead(program, way_out):
+    assert re.match(rf"Cannot predict \S+ at test_borders.py:\d+: .*{way_out}", refusal(program))
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -63,6 +63,18 @@ def test_the_scaler_steps_and_keeps_its_scale():
     assert [scale for scale, _ in notes["scales"]] == [65536.0, 65536.0]
 
 
+def test_a_scaler_that_cannot_know_says_that_it_may_skip_steps():
+    with Stage(GPU, KERNELS) as stage:
+        model = torch.nn.Linear(256, 256).cuda()
+        optimizer = torch.optim.Adam(model.parameters())
+        scaler = torch.amp.GradScaler("cuda")
+        scaler.scale(model(torch.randn(8, 256, device="cuda")).sum()).backward()
+        scaler.step(optimizer)
+        assert len(states_of(optimizer)) == 4
+    (said,) = [str(one.assumed) for one in stage.assumptions if one.operation == "GradScaler"]
+    assert "skips" in said
+
+
 def test_every_sample_of_a_loader_with_workers_is_seen():
     assert trained("loaded")[0]["seen"] == 24
 
