@@ -65,10 +65,10 @@ def test_the_scaler_steps_and_keeps_its_scale():
 
 def test_a_scaler_that_cannot_know_says_that_it_may_skip_steps():
     with Stage(GPU, KERNELS) as stage:
-        model = torch.nn.Linear(256, 256).cuda()
+        model = torch.nn.Linear(512, 512).cuda()
         optimizer = torch.optim.Adam(model.parameters())
         scaler = torch.amp.GradScaler("cuda")
-        scaler.scale(model(torch.randn(8, 256, device="cuda")).sum()).backward()
+        scaler.scale(model(torch.randn(8, 512, device="cuda")).sum()).backward()
         scaler.step(optimizer)
         assert len(states_of(optimizer)) == 4
     (said,) = [str(one.assumed) for one in stage.assumptions if one.operation == "GradScaler"]
