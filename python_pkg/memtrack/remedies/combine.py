@@ -105,11 +105,12 @@ def combinations(
 ) -> list[Combination]:
     """Return sets of `recipes`, those that apply, from mild to harsh.
 
-    With a budget the first is the mildest set that fits, or else the one of the least peak; the
-    others are what the guide would add step by step.
+    With a budget the first is the mildest set that fits, or else one remedy that fits alone and goes
+    into no set, or else the set of the least peak; the others are what the guide would add step by step.
     """
     ladder = _ladder(combiner, _in_order([one for one in recipes if one.combines]))
-    found = [] if budget is None else [_mildest(combiner, ladder)]
+    alone = _in_order([one for one in recipes if not one.combines])
+    found = [] if budget is None else [_mildest(combiner, ladder, alone)]
     for rung in _shown(ladder):
         if len(found) >= MOST_SHOWN:
             break
@@ -161,10 +162,12 @@ def _holds_less(combiner: Combiner, taken: Sequence[Recipe], tried: Sequence[Rec
     return before - after >= LEAST_GAIN * before
 
 
-def _mildest(combiner: Combiner, ladder: Sequence[Sequence[Recipe]]) -> Combination:
+def _mildest(
+    combiner: Combiner, ladder: Sequence[Sequence[Recipe]], alone: Sequence[Recipe]
+) -> Combination:
     """Return the first rung that fits without what it does not need: harsh ones are dropped first.
 
-    Where none fits it is the set of the least peak.
+    Where none fits it is the first of `alone` that does, else the set of the least peak.
     """
     tried = 0
     for rung in ladder:
@@ -173,6 +176,11 @@ def _mildest(combiner: Combiner, ladder: Sequence[Sequence[Recipe]]) -> Combinat
             made = combiner.proven(_needed_of(combiner, rung))
             if made.fits:
                 return made
+    fitting = [recipe for recipe in alone if combiner.fits([recipe])]
+    for recipe in fitting[:MOST_TRIED]:
+        made = combiner.proven([recipe])
+        if made.fits:
+            return made
     least = min([[], *ladder], key=lambda rung: (combiner.peak_of(rung), len(rung)))
     return combiner.proven(least)
 

@@ -56,8 +56,8 @@ class Recipe:
     `refuse` tells why it does not apply to a scene (None: it does); `change` gives the scene with it.
     `harm` orders remedies from what changes nothing to what costs most, as the guide does. Of one
     `group` only one can be taken. Where `combines` is not set it needs what the reader may not have,
-    such as more GPUs, and is not put into combinations. `reserves` tells that it changes what the
-    allocator holds, not what is in use. `unknown` says how to find out what cannot be simulated.
+    such as more GPUs: it is put into no combination, and stands alone where none of them fits.
+    `reserves` tells that it changes what the allocator holds, not what is in use. `unknown` says how to find out what cannot be simulated.
     """
 
     entry: Entry

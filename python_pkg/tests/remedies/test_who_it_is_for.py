@@ -168,6 +168,22 @@ def test_sets_stand_from_mild_to_harsh_be_there_one_that_fits_or_none(share):
         assert "Nothing that was weighed fits" in render_advice(advised)
 
 
+def test_that_nothing_fits_is_said_only_where_no_remedy_does():
+    data = record(trained(linear(256, 1024, 1024, 8), torch.randn(4, 256)))
+    unbound = advise(data)
+    peaks = {one.peak for one in unbound.remedies if one.applies and one.peak is not None}
+    chosen = set()
+    for budget in sorted({*peaks, *(peak - 1 for peak in peaks)} - {unbound.base.peak}):
+        advised = advise(data, budget=budget)
+        first = advised.combinations[0]
+        helping = [one for one in advised.remedies if one.applies and one.peak is not None]
+        fitting = [one.id for one in helping if one.peak <= budget]
+        assert first.fits == ("The mildest that fits" in render_advice(advised))
+        assert first.fits or not fitting
+        chosen.add(first.ids)
+    assert ("train_adapters",) in chosen
+
+
 def test_where_nothing_helps_that_is_said():
     # In a process of its own: of what other tests have left alive, something would help.
     program = """
