@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from memtrack.i18n import Text, text
 
@@ -36,6 +37,17 @@ CATEGORIES: Mapping[str, Text] = MappingProxyType(
 def in_utf8(words: str) -> str:
     """Return words as UTF-8 can hold them, `?` for the rest: names of files on Linux may be any bytes."""
     return words.encode("utf-8", "replace").decode("utf-8")
+
+
+def all_in_utf8(value: Any) -> Any:
+    """Return plain JSON with every string in it as `in_utf8` gives it, keys too."""
+    if isinstance(value, str):
+        return in_utf8(value)
+    if isinstance(value, Mapping):
+        return {all_in_utf8(key): all_in_utf8(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [all_in_utf8(item) for item in value]
+    return value
 
 
 def literal(name: str) -> Text:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from memtrack.recording.data import Facts, RecordingData
 from memtrack.recording.tables import TABLES, Table
+from memtrack.words import all_in_utf8, in_utf8
 
 
 class TableBuilder:
@@ -72,11 +74,14 @@ class StringBuilder:
         self._strings: list[str] = []
 
     def add(self, value: str) -> int:
-        """Return the reference of `value`."""
+        """Return the reference of `value`, whose characters that UTF-8 cannot hold become `?`."""
         row = self._rows.get(value)
         if row is None:
-            row = self._rows[value] = len(self._strings)
-            self._strings.append(value)
+            known = in_utf8(value)  # browsers, databases and messages of kernels take no other
+            row = self._rows.setdefault(known, len(self._strings))
+            if row == len(self._strings):
+                self._strings.append(known)
+            self._rows[value] = row
         return row
 
     def get(self, reference: int) -> str:
@@ -143,4 +148,5 @@ class RecordingBuilder:
             if not replaced or name not in replaced
         }
         tables.update(replaced or {})
+        facts = replace(facts, label=in_utf8(facts.label), extra=all_in_utf8(facts.extra))
         return RecordingData(facts, self.strings.build(), {name: tables[name] for name in TABLES})

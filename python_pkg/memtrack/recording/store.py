@@ -27,6 +27,7 @@ from memtrack.recording.categories import Category, PhaseKind, ReadingKind
 from memtrack.recording.data import EVIDENCE, STATES, Facts, Notice, RecordingData
 from memtrack.recording.tables import TABLES, Array, Table, whole_numbers
 from memtrack.units import format_bytes
+from memtrack.words import all_in_utf8, in_utf8
 
 SCHEMA = "memtrack.recording"
 VERSION = (1, 1)
@@ -83,7 +84,7 @@ def _read(file: BinaryIO, source: Path) -> RecordingData:
     with zipfile.ZipFile(file) as archive:
         names = _bounded_members(archive)
         known = json.loads(archive.read("meta.json")) if "meta.json" in names else None
-        meta = _readable_meta(known, source)
+        meta = _readable_meta(all_in_utf8(known), source)
         columns = {
             name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
             for name in _member_names()
@@ -141,7 +142,7 @@ def _member_names() -> list[str]:
 
 
 def _members(data: RecordingData) -> Iterator[tuple[str, Array]]:
-    encoded = [string.encode("utf-8", "surrogatepass") for string in data.strings]
+    encoded = [string.encode("utf-8", "replace") for string in data.strings]
     lengths = np.array([0, *map(len, encoded)], dtype="<i8")
     yield "strings/bytes", np.frombuffer(b"".join(encoded), dtype="u1")
     yield "strings/offsets", np.cumsum(lengths)
@@ -187,7 +188,7 @@ def _strings(columns: Mapping[str, Array]) -> tuple[str, ...]:
         raise ValueError("strings.offsets do not lie in strings.bytes")
     encoded = blob.astype("u1", copy=False).tobytes()
     return tuple(
-        encoded[begin:end].decode("utf-8", "surrogatepass")
+        in_utf8(encoded[begin:end].decode("utf-8", "surrogatepass"))
         for begin, end in itertools.pairwise(ends)
     )
 

@@ -31,6 +31,7 @@ from memtrack.diagnosis.diagnosis import SCHEMA, Advice, Cause, Diagnosis, Neede
 from memtrack.i18n import ENGLISH, Text, in_every_language
 from memtrack.reports.diagnosishtml import diagnosis_html
 from memtrack.reports.diagnosistext import render_diagnosis
+from memtrack.words import all_in_utf8
 
 MIME_TYPE = "application/vnd.memtrack.diagnosis.v1+json"
 MOST = 40
@@ -41,11 +42,12 @@ LONGEST_MESSAGE = 8_000
 
 def diagnosis_bundle(diagnosis: Diagnosis, language: str = ENGLISH) -> dict[str, Any]:
     """Return the MIME bundle of a diagnosis: plain text, static HTML and our own type."""
-    return {
+    shown = {
         "text/plain": render_diagnosis(diagnosis, language),
         "text/html": diagnosis_html(diagnosis, language),
         MIME_TYPE: encode_diagnosis(diagnosis),
     }
+    return dict(all_in_utf8(shown))
 
 
 def encode_diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:

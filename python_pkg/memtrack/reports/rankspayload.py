@@ -71,7 +71,7 @@ def ranks_json(report: RanksReport) -> dict[str, Any]:
 
 def payload_bytes(payload: dict[str, Any]) -> int:
     """Return the size of a payload as a notebook file has it."""
-    return len(json.dumps(payload, ensure_ascii=False).encode())
+    return len(json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _row(row: RankRow, packed: dict[str, Any] | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from memtrack.folders import from_the_root, working_folder
 from memtrack.recording import RecordingData
 from memtrack.runs.git import checkout_of, is_dirty
+from memtrack.words import all_in_utf8
 
 KEY = "run"
 _SESSION = "JPY_SESSION_NAME"
@@ -46,7 +47,7 @@ def with_origin(data: RecordingData, origin: Origin) -> RecordingData:
     if checkout is not None:
         known |= {"commit": checkout.commit, "branch": checkout.branch}
         known["dirty"] = is_dirty(checkout.root)
-    run = {name: value for name, value in known.items() if value not in (None, "")}
+    run = {name: all_in_utf8(value) for name, value in known.items() if value not in (None, "")}
     facts = data.facts
     before = facts.extra.get(KEY)
     run |= before if isinstance(before, dict) else {}

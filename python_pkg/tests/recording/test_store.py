@@ -194,9 +194,38 @@ def test_permissions_and_links_are_kept(data, tmp_path):
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
-def test_names_that_utf8_cannot_hold_are_kept(tmp_path, data):
-    odd = type(data)(data.facts, [*data.strings, "\udcff", "峰值"], data.tables)
-    assert load_recording(save_recording(odd, tmp_path / "run")).strings[-2:] == ("\udcff", "峰值")
+def test_names_that_utf8_cannot_hold_become_names_that_it_can(tmp_path, data):
+    odd = type(data)(data.facts, [*data.strings, "a\udcffb", "峰值"], data.tables)
+    assert load_recording(save_recording(odd, tmp_path / "run")).strings[-2:] == ("a?b", "峰值")
+
+
+def test_such_names_in_older_files_do_too(tmp_path, data):
+    path = save_recording(data, tmp_path / "run")
+    odd = "a\udcff"
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    meta = json.loads(members["meta.json"])
+    meta |= {"label": odd, "extra": {odd: [odd, {"deep": odd}]}}
+    members["meta.json"] = json.dumps(meta).encode()
+    blob = np.load(io.BytesIO(members["strings/bytes.npy"])).tobytes()
+    offsets = np.load(io.BytesIO(members["strings/offsets.npy"]))
+    encoded = odd.encode("utf-8", "surrogatepass")
+    columns = {
+        "strings/bytes": np.frombuffer(blob + encoded, dtype="u1"),
+        "strings/offsets": np.append(offsets, offsets[-1] + len(encoded)),
+    }
+    for name, column in columns.items():
+        written = io.BytesIO()
+        np.save(written, column)
+        members[f"{name}.npy"] = written.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    found = load_recording(path)
+    assert len(found.strings) == len(data.strings) + 1
+    assert found.strings[-1] == "a?"
+    assert found.facts.label == "a?"
+    assert found.facts.extra == {"a?": ["a?", {"deep": "a?"}]}
 
 
 SAVE_FOR_EVER = """
