@@ -143,7 +143,9 @@ def _largest(
 def _print(found: Prediction | None, answer: dict[str, Any], language: str) -> None:
     if answer:
         limiting = answer["limiting_next"]
-        sentence = largest_sentence(answer["largest_batch"], limiting["phase"], limiting["layer"])
+        sentence = largest_sentence(
+            answer["largest_batch"], limiting["phase"], limiting["layer"], answer["tried"]
+        )
         print(sentence.render(language))
     if found is not None:
         print(render_text(found.report(), width=columns(), language=language))

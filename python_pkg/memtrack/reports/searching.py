@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from memtrack.i18n import Text, text
 from memtrack.reports.words import PHASES, literal
@@ -50,11 +51,24 @@ def bar(share: float) -> str:
     return "█" * full + "░" * (BAR - full)
 
 
-def largest_sentence(size: int, phase: str, layer: str) -> Text:
-    """Return the answer: the largest size that fits (0: none) and where the next runs out."""
+def largest_sentence(
+    size: int, phase: str, layer: str, tried: Iterable[tuple[int, bool]] = ()
+) -> Text:
+    """Return the answer: the largest size that fits (0: none) and where the next runs out.
+
+    Of large sizes not every one is tried: then the smallest of `tried` that does not fit is told too.
+    """
     where = PHASES[phase] if phase in PHASES else literal(phase)
     if layer:
         where = text("{phase} of {layer}", phase=where, layer=layer)
     if not size:
         return text("Not even a batch of 1 fits. What limits it: {where}", where=where)
+    failing = min((one for one, fits in tried if not fits and one > size), default=size + 1)
+    if failing > size + 1:
+        return text(
+            "Largest batch that fits: {size} ({failing} does not). What limits it: {where}",
+            size=size,
+            failing=failing,
+            where=where,
+        )
     return text("Largest batch that fits: {size}. What limits it: {where}", size=size, where=where)
