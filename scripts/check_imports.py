@@ -48,6 +48,8 @@ PYTHON_ORDER = (
     "exports",
     "planning",
     "api",
+    "explaining",
+    "advising",
     "tracking",
     "comparing",
     "predicting",

@@ -24,8 +24,10 @@ from memtrack.errors import (
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from memtrack.api import Recording, advise, explain, open  # noqa: A004 - the name users read: memtrack.open
+    from memtrack.advising import advise
+    from memtrack.api import Recording, open  # noqa: A004 - the name users read: memtrack.open
     from memtrack.comparing import compare, history
+    from memtrack.explaining import explain
     from memtrack.exports import export
     from memtrack.planning import plan, plan_kv, plan_loading
     from memtrack.predicting import Prediction, largest_batch, predict
@@ -68,12 +70,14 @@ __all__ = [
 ]
 
 _LAZY = {
-    **dict.fromkeys(("Recording", "advise", "explain", "open"), "memtrack.api"),
+    **dict.fromkeys(("Recording", "open"), "memtrack.api"),
     **dict.fromkeys(("compare", "history"), "memtrack.comparing"),
     **dict.fromkeys(("plan", "plan_kv", "plan_loading"), "memtrack.planning"),
     **dict.fromkeys(("Prediction", "largest_batch", "predict"), "memtrack.predicting"),
     **dict.fromkeys(("Ranks", "gather"), "memtrack.ranks"),
     **dict.fromkeys(("install", "uninstall"), "memtrack.scripts.hooks"),
+    "advise": "memtrack.advising",
+    "explain": "memtrack.explaining",
     "export": "memtrack.exports",
     "track": "memtrack.tracking",
 }

@@ -1,4 +1,4 @@
-"""The Python door: `memtrack.open`, the `Recording` it and `memtrack.track` give, `memtrack.explain`.
+"""The Python door: `memtrack.open`, the `Recording` it and `memtrack.track` give.
 
 Nothing here keeps the user's model, tensors, exceptions or frames once a recording has ended.
 """
@@ -9,14 +9,13 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from memtrack.analysis import LayerTable, layer_table
 from memtrack.analysis.device import devices_in_order
-from memtrack.diagnosis.diagnosis import Diagnosis
 from memtrack.errors import RecordingStateError, UnavailableError, UsageError, in_one_line
 from memtrack.exports import export, spare_source, write_snapshot
 from memtrack.exports.tables import table_of
@@ -27,7 +26,6 @@ from memtrack.recording import RecordingData, save_recording
 from memtrack.recording.store import SUFFIX
 from memtrack.reports import Report, build_report, bundle, render_text
 from memtrack.reports.bounded import LIMIT_BYTES
-from memtrack.reports.explanation import Explanation, explanation_of
 from memtrack.reports.report import LedgerReport, PeakPoint, TimelineReport, View
 from memtrack.reports.summary import Summary, summarise
 from memtrack.units import format_bytes
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from memtrack.capture import Recorder
-    from memtrack.diagnosis.case import Case
-    from memtrack.reports.advice import Remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,125 +354,6 @@ def open(  # noqa: A001 - users read memtrack.open
 
         return opened(data, presentation).opened_from(folder)
     return Recording(data, presentation).opened_from(folder)
-
-
-def explain(
-    error_or_text: BaseException | str | Iterable[str], recording: Recording | None = None
-) -> Explanation:
-    """Explain an error of memory: what it says, why it came about, what helps.
-
-    `error_or_text` is an exception, or a message or log that holds one, whatever stands around it; a
-    long log is better given as a file that was opened, which is read line by line. Of an exception of
-    this process the device, the other processes on it and the layer that ran are looked at too, and
-    nothing of it is kept. `recording` is of the run that failed; one that `memtrack.track` or
-    `%memtrack` made of it is found by itself.
-
-        try:
-            train(model)
-        except torch.OutOfMemoryError as error:
-            print(memtrack.explain(error))
-    """
-    given: Any = error_or_text
-    if recording is not None and not isinstance(getattr(recording, "data", None), RecordingData):
-        kind = type(recording).__name__
-        raise UsageError(text("recording must be a recording, not {kind}.", kind=kind))
-    if isinstance(given, BaseException):
-        return explanation_of(_of_exception(given, recording))
-    if not isinstance(given, Iterable) or isinstance(given, bytes | bytearray):
-        kind = type(given).__name__
-        raise UsageError(text("explain takes an exception or a text, not {kind}.", kind=kind))
-    from memtrack.diagnosis.explain import explain_text
-
-    told = explain_text(given if isinstance(given, str) else _checked_lines(given))
-    return explanation_of(told if recording is None else _with_evidence(told, recording.data))
-
-
-def _checked_lines(lines: Iterable[Any]) -> Iterator[str]:
-    """Give lines that are text; bytes, as of a file opened without its encoding, become text."""
-    for line in lines:
-        if isinstance(line, bytes | bytearray):
-            yield line.decode("utf-8", errors="replace")
-        elif isinstance(line, str):
-            yield line
-        else:
-            kind = type(line).__name__
-            raise UsageError(text("explain takes an exception or a text, not {kind}.", kind=kind))
-
-
-def _of_exception(error: BaseException, recording: Recording | None) -> Diagnosis:
-    case = case_of(error, running_shell())
-    if recording is not None and case.facts is None:
-        return _with_evidence(case.diagnosis(), recording.data)
-    known = recording or recording_called(case.recording)
-    return diagnosis_of(case, known)
-
-
-def diagnosis_of(case: Case, recording: Recording | None) -> Diagnosis:
-    """Return the explanation of a failure, with the figures of a recording of its run if there is one."""
-    if recording is None:
-        return case.diagnosis()
-    from memtrack.diagnosis.case import row_of
-    from memtrack.reports.withsavings import with_savings
-
-    found, data = case.diagnosis(recording.data), recording.data
-    return found if row_of(data, case.device) < 0 else with_savings(found, data)
-
-
-def advise(
-    recording: Recording | RecordingData,
-    budget: int | str | None = None,
-    *,
-    gpus: int = 8,
-    language: str = "",
-    progress: Callable[[int, int], None] | None = None,
-) -> Remedies:
-    """Return what would help in a run, ranked by the bytes saved at the new peak: a list of remedies.
-
-    `recording` is one that was measured, opened or predicted; of a prediction that can be made again
-    the remedies are predicted too, and of others simulated on its events. `budget` is the memory to fit
-    into, in bytes or as `"24GiB"`: the mildest set that fits is then among `combinations`. Sharding is
-    weighed for `gpus` GPUs.
-
-        found = memtrack.advise(recording, "24GiB")
-        found[0].title, found[0].saving_bytes, found[0].peak
-        found.combinations[0].ids
-    """
-    from memtrack.reports.advice import Remedies, advice_of
-
-    shown = getattr(recording, "_presentation", None)
-    found = advice_of(recording, budget, gpus=gpus, progress=progress)
-    limit = LIMIT_BYTES if shown is None else shown.payload_limit
-    spoken = language or ("" if shown is None else shown.language)
-    data = recording if isinstance(recording, RecordingData) else recording.data
-    return Remedies(found, data, spoken, limit)
-
-
-def case_of(error: BaseException, shell: Any = None) -> Case:
-    """Return what is known of the failure behind an exception, as plain data; `shell` is IPython's."""
-    names = None if shell is None else cell_namer(shell)
-    if "torch" not in sys.modules:
-        from memtrack.diagnosis.case import case_of_words
-
-        return case_of_words(error, names)
-    from memtrack.capture.case import case_of as case_in_process
-
-    return case_in_process(error, names, shell)
-
-
-def _with_evidence(told: Diagnosis, data: RecordingData) -> Diagnosis:
-    from memtrack.diagnosis.case import device_in, row_of
-    from memtrack.diagnosis.combined import combine
-    from memtrack.diagnosis.evidence import explain_recording
-    from memtrack.reports.withsavings import with_savings
-
-    kinds = data.devices["kind"]
-    others = [row for row in devices_in_order(data) if data.string(int(kinds[row])) != "cpu"]
-    if not told.device_memory or not others:
-        return told  # what was recorded of the CPU tells nothing of another device's memory
-    named = device_in(told.message)
-    row = -1 if named is None else row_of(data, named)
-    found = combine(told, explain_recording(told, data, row if row >= 0 else others[0]))
-    return with_savings(found, data)
 
 
 def recording_called(identifier: str) -> Recording | None:

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from memtrack.api import advise
+from memtrack.advising import advise
 from memtrack.cli.onerank import add_recording, opened
 from memtrack.cli.terminal import columns
 from memtrack.errors import UsageError

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.error import UsageError
 
-from memtrack.api import Recording, case_of, diagnosis_of, recording_called
+from memtrack.api import Recording, recording_called
 from memtrack.diagnosis.raised import may_be_about_memory
 from memtrack.errors import in_one_line
+from memtrack.explaining import case_of, diagnosis_of
 from memtrack.i18n import Text, text
 from memtrack.notebook.cellevents import CellEvents
 from memtrack.notebook.output import takes_updates

@@ -21,20 +21,20 @@ from IPython.core.magic import (
 )
 from traitlets import Bool, Int, TraitError, Unicode, observe, validate
 
+from memtrack.advising import advise
 from memtrack.analysis.moments import KEYWORDS
 from memtrack.api import (
     Presentation,
     Recording,
-    advise,
     cell_namer,
     end_state,
-    explain,
     hold_finished,
     last_finished,
     load_recorder,
 )
 from memtrack.api import open as open_recording
 from memtrack.errors import MemtrackError
+from memtrack.explaining import explain
 from memtrack.i18n import preferred_language, text
 from memtrack.notebook.advice import parse_advise, progress_line
 from memtrack.notebook.exporting import parse_export

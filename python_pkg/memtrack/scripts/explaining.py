@@ -54,7 +54,7 @@ def may_be_of_memory(error: BaseException) -> bool:
 
 
 def _explanation(error: BaseException, recording: Recording | None, language: str) -> str:
-    from memtrack.api import explain
+    from memtrack.explaining import explain
     from memtrack.reports.diagnosistext import render_diagnosis
 
     diagnosis = explain(error, recording)

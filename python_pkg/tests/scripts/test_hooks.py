@@ -11,7 +11,6 @@ import pytest
 from scripts.running import python
 
 import memtrack
-from memtrack import api
 from memtrack.scripts import explaining, hooks
 from memtrack.scripts.explaining import may_be_of_memory
 from memtrack.scripts.imports import ImportWatch
@@ -131,7 +130,7 @@ def test_no_error_is_kept(monkeypatch, capsys):
     def explain(error, recording=None):
         return SimpleNamespace(kind="none")
 
-    monkeypatch.setattr(api, "explain", explain)
+    monkeypatch.setattr("memtrack.explaining.explain", explain)
     sys.excepthook = lambda *arguments: None
     memtrack.install()
     gc.disable()
@@ -149,7 +148,7 @@ def test_our_own_failure_is_one_line(monkeypatch, capsys):
     def broken(error, recording=None):
         raise RuntimeError("broken\nand more")
 
-    monkeypatch.setattr(api, "explain", broken)
+    monkeypatch.setattr("memtrack.explaining.explain", broken)
     explaining.explain_on_stderr(MemoryError("x"))
     assert capsys.readouterr().err == WORDS
     monkeypatch.setattr(sys, "stderr", None)
@@ -157,7 +156,7 @@ def test_our_own_failure_is_one_line(monkeypatch, capsys):
 
 
 def test_what_is_no_memory_error_is_not_even_looked_at(monkeypatch, capsys):
-    monkeypatch.setattr(api, "explain", lambda *arguments: pytest.fail("looked at"))
+    monkeypatch.setattr("memtrack.explaining.explain", lambda *arguments: pytest.fail("looked at"))
     for error in (KeyError("a"), KeyboardInterrupt(), SystemExit("CUDA"), SyntaxError("memory")):
         explaining.explain_on_stderr(error)
     assert capsys.readouterr().err == ""
