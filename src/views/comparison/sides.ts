@@ -76,7 +76,9 @@ function factsOf(side: ISide, trans: TranslationBundle): string {
     side.phase === ''
       ? ''
       : side.layer === ''
-        ? trans.__('peak in %1', phaseName(side.phase, trans))
+        ? side.phase === 'other'
+          ? trans.__('peak between the phases')
+          : trans.__('peak in %1', phaseName(side.phase, trans))
         : trans.__('peak in %1 of %2', phaseName(side.phase, trans), side.layer),
     side.reserved === undefined ? '' : trans.__('%1 reserved', formatBytes(side.reserved))
   ]

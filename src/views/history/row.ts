@@ -71,7 +71,7 @@ export class RunRow {
     );
     this._fold.hidden = true;
     // Where there is little room the headings are not seen.
-    const labels = ['', '', '', trans.__('Step'), trans.__('Elements'), trans.__('Code')];
+    const labels = ['', '', '', trans.__('Step'), trans.__('Parameters'), trans.__('Code')];
     this._cells.forEach((cell, index) => (cell.dataset.label = labels[index]));
     const label = element('label', {}, this._tick, this._name);
     this._head = element(

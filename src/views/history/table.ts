@@ -54,7 +54,7 @@ export class RunTable {
           head(trans.__('Peak'), number),
           head(trans.__('Memory over the run')),
           head(trans.__('Step'), number),
-          head(trans.__('Elements'), number),
+          head(trans.__('Parameters'), number),
           head(trans.__('Code')),
           head(trans.__('Manage'))
         )
@@ -94,6 +94,9 @@ export class RunTable {
     this._place([...rows.values()].flatMap(row => row.nodes));
     this._rows = rows;
     this._empty.hidden = runs.length > 0;
+    // Outside of a repository there is no commit to show.
+    const hasCode = runs.some(({ commit }) => commit !== '');
+    this._body.parentElement?.classList.toggle('memtrack-mod-codeless', !hasCode);
     this._more.hidden = !state.isMore;
   }
 

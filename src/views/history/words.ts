@@ -16,11 +16,15 @@ export function runName({ id, name, label }: IRun, trans: TranslationBundle): st
     : trans.__('Run %1, %2', String(id), called);
 }
 
-/** Returns when a run began, in the reader's time zone and language. */
-export function whenText(created: number, language: string): string {
-  return new Date(created).toLocaleString(language.replace('_', '-'), {
-    dateStyle: 'medium',
-    timeStyle: 'short'
+/** Returns when a run began, in the reader's time zone and language; of this year without the year. */
+export function whenText(created: number, language: string, now = new Date()): string {
+  const date = new Date(created);
+  return date.toLocaleString(language.replace('_', '-'), {
+    ...(date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }),
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit'
   });
 }
 

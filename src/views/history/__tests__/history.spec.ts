@@ -8,6 +8,7 @@ import { historyOf } from '../../../wire/__tests__/runs';
 import type { IRun } from '../../../wire/runs';
 import { trans } from '../../__tests__/sample';
 import { HistoryWidget } from '..';
+import { whenText } from '../words';
 
 const SETTLED_MS = 0;
 
@@ -155,4 +156,10 @@ describe('the view of a history', () => {
     expect(buttons('Compare two runs')).toHaveLength(1);
     expect(view.node.textContent).toContain('cannot be written to');
   });
+});
+
+it('tells the year of another year alone', () => {
+  const created = new Date(2026, 10, 5, 9, 4).getTime();
+  expect(whenText(created, 'en_GB', new Date(2026, 11, 1))).toBe('5 Nov, 9:04');
+  expect(whenText(created, 'en_GB', new Date(2027, 0, 1))).toBe('5 Nov 2026, 9:04');
 });
