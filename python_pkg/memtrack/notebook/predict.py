@@ -154,7 +154,8 @@ def _largest(
     steps = 2 if asked.steps is None else asked.steps
     found = largest_batch(build, gpu=asked.gpu or "", steps=steps, progress=tried)
     line.end()
-    say(shell, largest_sentence(found.size, *found.limiting, found.tried), shown.language)
+    phase, layer = found.limiting
+    say(shell, largest_sentence(found.size, phase, layer, found.tried), shown.language)
     if found.best is None:
         return None
     return Prediction(found.best.data, shown, found.best.build)
