@@ -84,10 +84,10 @@ def _head(source: Path) -> bytes:
             head = file.read(HEAD_BYTES)
     except ValueError as error:  # a name that no file can have
         raise UnreadableFile(text("There is no file {path}.", path=repr(str(source)))) from error
-    except FileNotFoundError as missing:
+    except FileNotFoundError:  # which says no more than this does
         raise UnreadableFile(
             text("There is no file {path}.", path=source), _closest(source)
-        ) from missing
+        ) from None
     except OSError as error:
         problem = error.strerror or type(error).__name__
         sentence = text("{path} cannot be read ({problem}).", path=source, problem=problem)

@@ -9,7 +9,7 @@ from memtrack.i18n import ENGLISH, Text, text
 from memtrack.reports.cells import display_width, left, plain, right, shortened, wrapped
 from memtrack.reports.ranks import RankRow, RanksReport
 from memtrack.reports.words import PHASES
-from memtrack.units import format_bytes, format_duration
+from memtrack.units import format_bytes, format_duration, format_percent
 
 WIDTH = 80
 ROWS = 64
@@ -88,7 +88,7 @@ def _row(row: RankRow, most: int, language: str) -> list[str]:
     return [
         str(row.facts.rank),
         "" if peak is None else format_bytes(peak.bytes),
-        "" if peak is None or not most else f"{peak.bytes / most:.0%}",
+        "" if peak is None or not most else format_percent(peak.bytes, most),
         reserved,
         where,
         str(row.steps),

@@ -82,8 +82,9 @@ def test_a_missing_file_is_told_with_the_closest_name(data, tmp_path):
         open_recording(tmp_path / "restnet.memtrack")
     expected = f"There is no file {tmp_path / 'restnet.memtrack'}. "
     assert str(caught.value) == f"{expected}Did you mean '{tmp_path / 'resnet.memtrack'}'?"
-    with pytest.raises(UnreadableFile, match="There is no file"):
+    with pytest.raises(UnreadableFile, match="There is no file") as missing:
         open_recording(tmp_path / "nowhere" / "run.memtrack")
+    assert missing.value.__suppress_context__  # one traceback, not two
 
 
 def test_a_folder_is_told(tmp_path):

@@ -72,9 +72,9 @@ def test_the_text_is_the_answer_then_what_happened_then_a_row_a_rank(report):
         "- Rank 3 left no end: it was killed or still runs. Recorded until step 2\n"
         "\n"
         "rank      peak  of the highest  reserved  where       steps   a step  state\n"
-        "   0   464 MiB             37%            model.body      2  4.00 µs  complete\n"
-        "   1  1.23 GiB            100%            model.body      2  4.00 µs  complete\n"
-        "   3   464 MiB             37%            model.body      2           no end"
+        "   0   464 MiB            37 %            model.body      2  4.00 µs  complete\n"
+        "   1  1.23 GiB           100 %            model.body      2  4.00 µs  complete\n"
+        "   3   464 MiB            37 %            model.body      2           no end"
     )
     page = ranks_html(report, "zh_CN")
     assert page.count("<tr>") == 4 and "rank 1 的峰值为 1.23 GiB" in page
