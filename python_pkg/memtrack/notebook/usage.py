@@ -9,6 +9,7 @@ ones. A thread reads them while somebody watches, and ends when nobody does.
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import socket
 import sys
@@ -108,9 +109,11 @@ class UsageTarget:
 
     def _received(self, page: _Page, message: Mapping[str, Any]) -> None:
         """Take what a page wishes; may be on the thread of a subshell."""
-        wish = message["content"]["data"]
+        wish = message["content"].get("data")
+        if not isinstance(wish, dict):
+            return
         interval = wish.get("interval_ms")
-        if isinstance(interval, int | float):
+        if type(interval) is int or (type(interval) is float and math.isfinite(interval)):
             page.interval_ms = int(min(max(interval, FASTEST_MS), SLOWEST_MS))
         if isinstance(wish.get("watching"), bool):
             page.watching = wish["watching"]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from memtrack.notebook.runningcell import SOON_S
-from memtrack.notebook.usage import MOST_PAGES, UsageTarget, usage_now
+from memtrack.notebook.usage import MOST_PAGES, SLOWEST_MS, UsageTarget, usage_now
 
 GIB = 1 << 30
 
@@ -274,3 +274,30 @@ def test_cuda_is_not_initialised_by_reading():
     before = torch.cuda.is_initialized()
     usage_now()
     assert torch.cuda.is_initialized() == before
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        None,
+        5,
+        "free",
+        [{"free": True}],
+        {"interval_ms": float("nan")},
+        {"interval_ms": float("inf")},
+        {"interval_ms": True},
+        {"interval_ms": "10"},
+        {"interval_ms": None, "watching": 1, "free": "yes"},
+        {"interval_ms": 10**400},
+    ],
+)
+def test_a_damaged_wish_changes_nothing_and_the_page_is_still_told(target, figures, wish):
+    comm = opened(target)
+    (page,) = target._pages
+    comm.receive(wish)
+    slowest = 10**400 in (wish.values() if isinstance(wish, dict) else ())
+    assert page.watching
+    assert page.interval_ms == (SLOWEST_MS if slowest else 10)
+    comm.receive({"interval_ms": 10})
+    figures.devices = [device(3 * GIB)]
+    until(lambda: comm.sent[-1]["devices"] == figures.devices)

@@ -84,6 +84,7 @@ def test_zoom_past_the_ends_is_moved_to_them(model, data, receive):
         {"type": "window", "request": "1", "view": 0, "start": 0, "end": 1, "buckets": 5},
         {"type": "window", "request": 1, "view": 0, "start": None, "end": 1, "buckets": 5},
         {"type": "window", "request": 1, "view": 0, "start": float("nan"), "end": 1, "buckets": 5},
+        {"type": "window", "request": 1, "view": 10**400, "start": 0, "end": 1, "buckets": 5},
         {"type": "unknown"},
         ["window"],
         None,
