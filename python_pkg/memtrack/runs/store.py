@@ -308,8 +308,8 @@ class History:
             return UsageError(
                 text("There is no baseline yet."),
                 text(
-                    "%memtrack save --baseline makes one, and so does"
-                    " memtrack.history().make_baseline(RUN)."
+                    "Name the run to compare with, or make one the baseline: %memtrack save --baseline,"
+                    " or memtrack.history().make_baseline(RUN) in Python."
                 ),
             )
         if word == LAST:
