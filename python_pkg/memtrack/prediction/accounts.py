@@ -162,12 +162,19 @@ class PredictedBlocks(Blocks):
         return (key, size) if book is None else book.malloc(row, size)
 
 
+_LIBRARIES = {"cublas": "cuBLAS", "cudnn": "cuDNN"}
+
+
 def _called(key: Hashable) -> str:
-    """Return what a library's workspace is called: `cublas`, `cublas backward` for autograd's thread."""
-    if not isinstance(key, tuple):
-        return str(key)
-    words = [str(part) for part in key if not isinstance(part, bool)]
-    return " ".join([*words, *(["backward"] if True in key else [])])
+    """Return what a library's workspace is called: that of `cuBLAS`, or `cuBLAS in backward`.
+
+    Autograd's thread has one of its own.
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    words = " ".join(str(part) for part in parts if not isinstance(part, bool))
+    library, _, rest = words.partition(" ")
+    named = " ".join(filter(None, (_LIBRARIES.get(library, library), rest)))
+    return f"{named} in backward" if any(part is True for part in parts) else named
 
 
 class Book:

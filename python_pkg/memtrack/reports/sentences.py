@@ -113,6 +113,11 @@ def _large_tensors(analysis: DeviceAnalysis, rows: Array) -> Text | None:
     together = largest * len(same)
     values = {"bytes": format_bytes(together), "percent": format_percent(together, peak)}
     names = _different([tensor_name(data, int(row)) for row in same[:MOST_TENSORS_NAMED]])
+    if (data.allocations["category"][same] == Category.WORKSPACE).all():
+        told = joined(names)
+        return text(
+            "{bytes} of it ({percent}) is what libraries work in: {names}", names=told, **values
+        )
     if len(same) == 1:
         return text("{bytes} of it ({percent}) is one tensor: {tensor}", tensor=names[0], **values)
     each = format_bytes(largest)

@@ -103,6 +103,12 @@ def test_a_prediction_of_the_api_does_not_say_that_the_magic_shows_it(program):
     assert "%memtrack" not in found._repr_mimebundle_()["text/plain"]
 
 
+def test_workspaces_are_called_by_their_library(program):
+    data = program.run("%memtrack predict build --gpu H200").result.data
+    named = {data.string(name) for name in data.allocations["name"] if name >= 0}
+    assert {"cuBLAS", "cuBLAS in backward"} <= named
+
+
 def test_progress_is_a_bar_that_fills_and_goes_away(program):
     program.run("%memtrack predict build --gpu T4 --steps 3")
     told = bars(program)

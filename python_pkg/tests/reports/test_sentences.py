@@ -139,6 +139,15 @@ def test_a_large_tensor_without_a_layer(values, name):
     assert details(script)[1] == f"1.00 MiB of it (100 %) is one tensor: {name}"
 
 
+def test_workspaces_of_libraries_are_not_called_tensors():
+    script, _ = script_of()
+    script.phase(PhaseKind.FORWARD, 0)
+    for name in ("cuBLAS", "cuBLAS in backward"):
+        script.alloc(8 * MIB, Category.WORKSPACE, name=name)
+    told = "16.0 MiB of it (100 %) is what libraries work in: cuBLAS, cuBLAS in backward"
+    assert told in details(script)
+
+
 def test_small_tensors_are_not_told():
     script, _ = script_of()
     for size in range(100, 110):
