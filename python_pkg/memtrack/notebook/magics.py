@@ -29,7 +29,6 @@ from memtrack.api import (
     cell_namer,
     end_state,
     hold_finished,
-    last_finished,
     load_recorder,
 )
 from memtrack.api import open as open_recording
@@ -51,6 +50,7 @@ from memtrack.notebook.grammar import (
     unquote,
 )
 from memtrack.notebook.help import help_text
+from memtrack.notebook.latest import Latest
 from memtrack.notebook.output import Output, say
 from memtrack.notebook.plan import Plan
 from memtrack.notebook.planner import plan_for
@@ -114,15 +114,10 @@ class MemtrackMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell=shell)
         self._shell = shell
-        self._watch: Watch | None = None
-        self._opened: Recording | None = None  # or predicted, where it was shown last
-        self._before_opened: Recording | None = None  # the last recording then
-        self._shown: tuple[Recording, Recording] | None = (
-            None  # one of another door, and as shown here
-        )
+        self._latest = Latest(self._presentation)
         self._failures = Failures(shell, self._language)
         self._usage = UsageTarget(shell, self._language)
-        self._runs = RunCommands(shell, self._latest, self.end, self._presentation)
+        self._runs = RunCommands(shell, self._latest.recording, self.end, self._presentation)
         self._commands = {
             "help": self._help,
             "off": self._off,
@@ -188,8 +183,7 @@ class MemtrackMagics(Magics):
 
     def end(self) -> None:
         """End what is being recorded."""
-        if self._watch is not None:
-            self._watch.end()
+        self._latest.end()
 
     def stop(self) -> None:
         """End what is being recorded, explain no more failures, answer no more pages."""
@@ -203,10 +197,10 @@ class MemtrackMagics(Magics):
 
         To know those of a running recording takes as long as its report.
         """
-        if self._is_running():
+        if self._latest.running is not None:
             return list(KEYWORDS)
         try:
-            return moment_names(self._latest().data)
+            return moment_names(self._latest.recording().data)
         except MemtrackError:  # there is none, or it failed and has no data
             return []
 
@@ -221,7 +215,7 @@ class MemtrackMagics(Magics):
         if isinstance(request, Command):
             return self._commands[request.name](self._expanded(request.argument))
         if isinstance(request, ShowLatest):
-            return self._latest()
+            return self._latest.recording()
         watch = self._track(request, self._names(local_ns))
         if cell is not None:
             self._run_cell(watch, cell)
@@ -251,7 +245,7 @@ class MemtrackMagics(Magics):
         watch.on_end = self._failures.with_recording
         watch.origin = origin_of(self._shell) if self.history else None
         watch.begin(None if model is None else LiveUpdates(model, recorder, hears, say_busy))
-        self._watch, self._opened = watch, None
+        self._latest.begun(watch)
         return watch
 
     def _run_cell(self, watch: Watch, cell: str) -> None:
@@ -262,73 +256,29 @@ class MemtrackMagics(Magics):
         finally:
             watch.end(end_state(failure_of(result)))
 
-    def _latest(self) -> Recording:
-        """Return what is being recorded, else what was recorded, opened or predicted last.
-
-        Recordings of `memtrack.track` and of callbacks count as those of the magic.
-        """
-        watch, opened, other = self._watch, self._latest_opened(), self._of_another_door()
-        if opened is not None:
-            return opened
-        if other is not None:
-            return self._as_shown_here(other)
-        if watch is None:
-            raise MemtrackError(
-                text("Nothing has been recorded yet."), text("%memtrack MODEL records a model.")
-            )
-        if not watch.has_report:
-            raise MemtrackError(watch.status())
-        return watch.recording
-
-    def _latest_opened(self) -> Recording | None:
-        """Return what was opened or predicted here, unless something was recorded since."""
-        return self._opened if last_finished() is self._before_opened else None
-
-    def _of_another_door(self) -> Recording | None:
-        """Return the last recording of the process where it is not of this magic."""
-        last = last_finished()
-        own = None if self._watch is None else self._watch.recording
-        return None if last is own or self._is_running() else last
-
-    def _as_shown_here(self, recording: Recording) -> Recording:
-        if self._shown is None or self._shown[0] is not recording:
-            self._shown = (recording, recording.shown_as(self._presentation()))
-        return self._shown[1]
-
-    def _set_opened(self, recording: Recording) -> None:
-        if not self._is_running():
-            self._opened, self._before_opened = recording, last_finished()
-
     def _help(self, _: str) -> None:
         self._shell.display_pub.publish({"text/plain": help_text(self._language())}, {})
 
     def _off(self, _: str) -> None:
-        if self._watch is None or not self._is_running():
+        if self._latest.running is None:
             say(self._shell, text("Nothing is being recorded."), self._language())
-            return
-        self._watch.end()
+        else:
+            self.end()
 
     def _status(self, _: str) -> None:
-        watch = self._watch
-        nothing = text("Nothing is being recorded. %memtrack MODEL records a model.")
-        if self._latest_opened() is not None:
-            watch = None
-            nothing = text("Nothing is being recorded. %memtrack shows what was opened last again.")
-        elif self._of_another_door() is not None:
-            watch = None
-            nothing = text("Nothing is being recorded. %memtrack shows the last recording again.")
-        say(self._shell, nothing if watch is None else watch.status(), self._language())
+        say(self._shell, self._latest.status(), self._language())
 
     def _mark(self, label: str) -> None:
-        if self._watch is None or not self._is_running():
+        watch = self._latest.running
+        if watch is None:
             raise MemtrackError(
                 text("Nothing is being recorded, so nothing can be marked."),
                 text("%memtrack MODEL records a model."),
             )
-        self._watch.recording.mark(label)
+        watch.recording.mark(label)
 
     def _summary(self, moments: str) -> Summary:
-        return self._latest().summary(*map(unquote, split_words(moments)))
+        return self._latest.recording().summary(*map(unquote, split_words(moments)))
 
     def _explain(self, argument: str, names: Mapping[str, Any]) -> Explanation:
         """Explain what a name or a text says; without one the last failure. Texts are not expanded."""
@@ -358,7 +308,9 @@ class MemtrackMagics(Magics):
     def _advise(self, argument: str, names: Mapping[str, Any]) -> Remedies:
         """Weigh remedies for the latest recording, or for the one that a name stands for."""
         wanted = parse_advise(argument)
-        recording = recording_named(wanted.subject, names) if wanted.subject else self._latest()
+        recording = (
+            recording_named(wanted.subject, names) if wanted.subject else self._latest.recording()
+        )
         return advise(
             recording,
             wanted.budget,
@@ -370,23 +322,20 @@ class MemtrackMagics(Magics):
     def _predict(self, argument: str, names: Mapping[str, Any]) -> Answer:
         prediction = predicted(argument, names, self._shell, self._presentation())
         if prediction is not None:
-            self._set_opened(prediction)
+            self._latest.opened(prediction)
         return prediction
 
     def _open(self, path: str) -> Recording:
         recording = open_recording(path, self._presentation())
-        self._set_opened(recording)
+        self._latest.opened(recording)
         return recording
 
     def _export(self, argument: str) -> None:
         wanted = parse_export(argument)
-        latest: Any = self._latest()
+        latest: Any = self._latest.recording()
         written = latest.export(wanted.path, table=wanted.table, force=wanted.force)
         for path in written if isinstance(written, list) else [written]:
             say(self._shell, text("Wrote {path}.", path=path), self._language())
-
-    def _is_running(self) -> bool:
-        return self._watch is not None and self._watch.running
 
     def _who(self, _: str) -> None:
         show_who(self._shell, self._language())

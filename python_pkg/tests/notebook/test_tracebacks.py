@@ -71,7 +71,7 @@ def test_another_that_came_on_top_is_left_alone(failing):
 def test_an_interrupt_while_we_work_shows_nothing_of_ours(training, monkeypatch, cell):
     stop = functools.partial(signal.raise_signal, signal.SIGINT)
     monkeypatch.setattr("memtrack.capture.recorder.living_objects", stop)
-    monkeypatch.setattr("memtrack.notebook.magics.last_finished", stop)
+    monkeypatch.setattr("memtrack.notebook.latest.last_finished", stop)
     result = training.run(cell)
     assert isinstance(result.error_in_exec, KeyboardInterrupt)
     shown = training.out + training.err
