@@ -190,14 +190,23 @@ def test_gradients_that_accumulate_are_one_step():
     assert np.bincount(data.phases["step"][forwards]).tolist() == [3] * 6
 
 
-def test_a_compiled_model_is_one_layer():
+def compiled_in_place(model):
+    model.compile(backend="aot_eager")
+    return model
+
+
+@pytest.mark.parametrize(
+    "compiled", [lambda model: torch.compile(model, backend="aot_eager"), compiled_in_place]
+)
+def test_a_compiled_model_is_one_layer(compiled):
     torch._dynamo.reset()
     model, x = Stack(), batch()
-    model = torch.compile(model.cuda(), backend="aot_eager")
+    model = compiled(model.cuda())
     optimizer = torch.optim.AdamW(model.parameters())
     data = recorded(model, trainer(model, optimizer, x), label="net")
     assert "compiled" in {notice.id for notice in data.facts.notices}
     assert data.steps == 6
+    assert len(data.facts.extra["run"]["batches"]) == 1
 
 
 def test_a_module_shared_by_two_places_and_tied_weights_count_once():
