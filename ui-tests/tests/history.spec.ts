@@ -57,12 +57,15 @@ test('a run is named by keyboard, and found by its name', async () => {
   await expect(history.getByRole('heading', { name: /^2 runs in/ })).toBeVisible();
 });
 
-test('a deleted run comes back', async () => {
+test('a deleted run comes back, and the way back takes no line of its own', async () => {
+  const toolbar = history.getByRole('group', { name: 'Kept runs' }).first();
+  const before = await toolbar.boundingBox();
   await history
     .getByRole('row', { name: /^Run 1/ })
     .getByRole('button', { name: 'Delete' })
     .click();
   await expect(history.getByRole('heading', { name: /^1 run in/ })).toBeVisible();
+  expect((await toolbar.boundingBox())?.height).toBe(before?.height);
   await history.getByRole('button', { name: 'Undo' }).click();
   await expect(history.getByRole('heading', { name: /^2 runs in/ })).toBeVisible();
 });

@@ -48,11 +48,16 @@ export class HistoryWidget extends Panel {
     this.node.setAttribute('aria-label', trans.__('Kept runs'));
     this._keys = keepOwnKeys(this.node, isPlainKey);
     this._status = new Lasting();
-    this._toolbar = new HistoryToolbar(_history, trans, {
-      search: text => void this._search(text, this._list.deleted),
-      showDeleted: deleted => void this._search(this._list.search, deleted),
-      compare: () => void this._compare()
-    });
+    this._toolbar = new HistoryToolbar(
+      _history,
+      trans,
+      {
+        search: text => void this._search(text, this._list.deleted),
+        showDeleted: deleted => void this._search(this._list.search, deleted),
+        compare: () => void this._compare()
+      },
+      this._status.node
+    );
     this._table = new RunTable(trans, _options.language, {
       chosen: () => this._show(),
       change: (run, change) => void this._change(run, change),
@@ -82,9 +87,7 @@ export class HistoryWidget extends Panel {
       )
     });
     this._chart.description = trans.__('Peak and steps a second of the runs below, oldest first');
-    for (const node of [this._toolbar.node, this._status.node]) {
-      this.addWidget(new Widget({ node }));
-    }
+    this.addWidget(new Widget({ node: this._toolbar.node }));
     this.addWidget(this._legend);
     this.addWidget(this._chart);
     this.addWidget(new Widget({ node: this._table.node }));

@@ -44,7 +44,8 @@ export class HistoryToolbar implements IDisposable {
   constructor(
     private readonly _history: IHistory,
     private readonly _trans: TranslationBundle,
-    private readonly _actions: IHistoryActions
+    private readonly _actions: IHistoryActions,
+    status: HTMLElement
   ) {
     const trans = _trans;
     this._search = element('input', {
@@ -76,7 +77,9 @@ export class HistoryToolbar implements IDisposable {
         { class: 'memtrack-History-toolbar', role: 'group', 'aria-label': trans.__('Kept runs') },
         this._search,
         this._deleted,
-        this._compare
+        this._compare,
+        // Where there is room: nothing under it moves for it.
+        status
       ),
       this._note
     );
