@@ -33,6 +33,8 @@ class Made:
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
 
 
+_LOSSES = ("cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div")
+"""Those of `torch.nn.functional` that do not end in `_loss`."""
 Change = Callable[[Made, Step], Step]
 """Changes what was made in place and returns the step with what belongs around it."""
 
@@ -301,11 +303,12 @@ def _zeroing(zero: Callable[..., Any], set_to_none: bool) -> Callable[..., Any]:
 def accumulated(parts: int) -> Change:
     """Take each batch in parts: as many forwards and backwards, one step of the optimizer.
 
-    The parts are cut from the first dimension of what the outermost modules are given.
+    The parts are cut from the first dimension of what the outermost modules are given, and of targets
+    that losses outside of them compare with their outputs.
     """
 
     def change(made: Made, step: Step) -> Step:
-        _cut_batches(made, parts)
+        step = _cut_batches(made, step, parts)
         if parts == 1 or not made.optimizers:
             return step
         gate = _Gate(made)
@@ -326,13 +329,12 @@ def smaller_batch(parts: int) -> Change:
     """Take one of `parts` of each batch, and leave the others away."""
 
     def change(made: Made, step: Step) -> Step:
-        _cut_batches(made, parts)
-        return step
+        return _cut_batches(made, step, parts)
 
     return change
 
 
-def _cut_batches(made: Made, parts: int) -> None:
+def _cut_batches(made: Made, step: Step, parts: int) -> Step:
     whole: list[int] = []
 
     def cut(tensor: torch.Tensor) -> torch.Tensor:
@@ -348,6 +350,29 @@ def _cut_batches(made: Made, parts: int) -> None:
 
     for root in made.roots:
         root.register_forward_pre_hook(_with_inputs(cut), with_kwargs=True)
+    return lambda: _with_cut_targets(step, parts if parts > 1 else 0)
+
+
+def _with_cut_targets(step: Step, parts: int) -> Any:
+    """Run a step in which targets that are `parts` times as long as what they are compared with are cut."""
+    losses = torch.nn.functional
+    names = [name for name in dir(losses) if name.endswith("_loss") or name in _LOSSES]
+    with contextlib.ExitStack() as stack:
+        for name in names if parts else ():
+            stack.enter_context(replaced(losses, name, _cutting(getattr(losses, name), parts)))
+        return step()
+
+
+def _cutting(loss: Callable[..., Any], parts: int) -> Callable[..., Any]:
+    def cut(given: Any, *args: Any, **kwargs: Any) -> Any:
+        target = args[0] if args else kwargs.get("target")
+        if isinstance(target, torch.Tensor) and target.dim() and not target.requires_grad:
+            count = given.shape[0] if given.dim() else 0
+            if count and target.shape[0] == count * parts:
+                target.data = target.data[:count].clone()
+        return loss(given, *args, **kwargs)
+
+    return cut
 
 
 class _Gate:

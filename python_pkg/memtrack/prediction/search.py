@@ -14,6 +14,7 @@ from typing import Protocol
 from memtrack.analysis.predicted import FITS, Predicted
 from memtrack.errors import UsageError
 from memtrack.i18n import text
+from memtrack.prediction.unheard import unheard
 
 LARGEST = 1 << 20
 """No search goes beyond it unless a bound is given."""
@@ -94,7 +95,8 @@ class _Search:
 
     def fits(self, size: int) -> bool:
         """Predict one size and tell whether it surely fits."""
-        found = self._attempt(size)
+        with unheard():
+            found = self._attempt(size)
         told = found.told
         does = told.verdict == FITS
         self._needs[size] = told.process[1]

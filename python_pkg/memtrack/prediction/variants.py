@@ -16,6 +16,7 @@ from memtrack.analysis.device import devices_in_order
 from memtrack.analysis.totals import allocated
 from memtrack.prediction import changes
 from memtrack.prediction.changes import Build, Change
+from memtrack.prediction.unheard import unheard
 from memtrack.recording import RecordingData
 from memtrack.remedies.base import Ground
 from memtrack.remedies.weigh import Exact
@@ -58,7 +59,8 @@ def again(build: Build, predict: Predict, base: RecordingData, ids: Sequence[str
         return None
     some = [change for one in ids for change in VARIANTS[one](base)]
     try:
-        data = predict(changes.varied(build, some))
+        with unheard():
+            data = predict(changes.varied(build, some))
     except Exception:  # noqa: BLE001 - the user's program runs in there, and may raise anything
         # The program was not written for it: the simulation says what it would save.
         return None

@@ -38,6 +38,62 @@ def test_changed_from_outside_is_as_if_written_so(name):
     assert peak(changed) == pytest.approx(peak(recorded(**how)), abs=64)
 
 
+def compared_outside(loss, size, parts=1):
+    """Return a program whose loss is no part of its model, on batches of `size` taken `parts` times."""
+
+    def build():
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(
+            torch.nn.Linear(8, 512), torch.nn.ReLU(), torch.nn.Linear(512, 4)
+        )
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        inputs, classes = torch.randn(size, 8), torch.randint(4, (size,))
+
+        def step():
+            optimizer.zero_grad()
+            for _ in range(parts):
+                loss(model(inputs), classes).backward()
+            optimizer.step()
+
+        return step
+
+    return build
+
+
+def by_words(outputs, classes):
+    """A loss over words, where outputs and classes are one dimension shorter than they came."""
+    outputs = outputs.view(-1, 2, 2).transpose(1, 2)
+    return torch.nn.functional.cross_entropy(outputs.reshape(-1, 2), (classes % 2).repeat(2))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        torch.nn.CrossEntropyLoss(),
+        by_words,
+        lambda outputs, classes: torch.nn.functional.mse_loss(outputs[:, 0], classes.float()),
+    ],
+)
+def test_targets_that_losses_outside_of_the_model_compare_are_cut_too(loss):
+    found = record(changes.varied(compared_outside(loss, 256), [changes.accumulated(4)]))
+    truth = record(compared_outside(loss, 64, parts=4))
+    whole = record(compared_outside(loss, 256))
+    assert peak(found) < peak(whole) / 2
+    # The batch is cut when it is first used: it was there whole until then.
+    assert peak(found) == pytest.approx(peak(truth), abs=192 * (8 + 4) * 8)
+
+
+def test_losses_are_as_they_were_afterwards():
+    def broken(outputs, classes):
+        assert torch.nn.functional.cross_entropy is not before["cross_entropy"]
+        raise RuntimeError("the user's own")
+
+    before = dict(vars(torch.nn.functional))
+    with pytest.raises(RuntimeError, match="own"):
+        changes.varied(compared_outside(broken, 4), [changes.smaller_batch(2)])()()
+    assert dict(vars(torch.nn.functional)) == before
+
+
 def test_nothing_changed_is_the_program_itself():
     assert peak(record(changes.varied(program(), []))) == peak(recorded())
 

@@ -17,6 +17,8 @@ from memtrack.prediction.stage.claims import Claim, claim_of, is_meta
 
 MAX_ELEMENTS = 65536
 """Storages with more elements are not known; so computing beside takes microseconds."""
+MAX_PRODUCTS = 1 << 22
+"""Of a convolution, a millisecond's: what many layers make of a few known numbers decides nothing."""
 _ERRORS = (RuntimeError, NotImplementedError, IndexError, ValueError, TypeError)
 
 
@@ -99,6 +101,8 @@ def compute(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     named = {name: substituted(one) for name, one in kwargs.items()}
     if any(one is MISSING for one in real) or any(one is MISSING for one in named.values()):
         return MISSING
+    if "convolution" in op._schema.name and _products(real) > MAX_PRODUCTS:
+        return MISSING
     if "pin_memory" in named:
         named["pin_memory"] = False
     try:
@@ -109,6 +113,14 @@ def compute(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(outputs, torch.Tensor) and outputs._is_zerotensor():
         return _zeros_like(outputs)
     return outputs
+
+
+def _products(given: list[Any]) -> int:
+    """Return about how many numbers a convolution multiplies, for pictures that keep their size."""
+    *_, pictures, weight = [
+        one for one in given[:3] if isinstance(one, torch.Tensor) and one.dim() > 2
+    ]
+    return pictures.numel() // max(pictures.shape[1], 1) * weight.numel()
 
 
 def _zeros_like(tensor: torch.Tensor) -> Any:

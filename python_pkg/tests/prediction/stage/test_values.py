@@ -51,6 +51,17 @@ def test_known_values_are_what_torch_computes(device):
     assert found == {name: one.tolist() for name, one in expected.items()}
 
 
+def test_the_numbers_of_large_convolutions_are_not_worked_out(stage):
+    pictures, weight = torch.ones(1, 4, 8, 8, device="cuda"), torch.ones(2, 4, 3, 3, device="cuda")
+    small = torch.nn.functional.conv2d(pictures, weight)
+    assert stage.known_value(small).unique().tolist() == [36.0]
+    layers = torch.ones(128, 128, 3, 3, device="cuda")[:56]
+    many = torch.ones(1, 128, 20, 20, device="cuda")
+    large = torch.nn.functional.conv2d(many, layers.clone())
+    assert large.numel() <= 65536
+    assert stage.known_value(large) is None
+
+
 def test_random_draws_of_the_host_are_those_of_its_generator():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
