@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from memtrack.errors import UsageError
 from memtrack.i18n import text
-from memtrack.notebook.words import HELP_WORDS, OPTIONS, SUB_COMMANDS
+from memtrack.notebook.words import HELP_WORDS, OPTIONS, OTHER_WORDS, SUB_COMMANDS
 
 CELL_MARK = "%%"
 """First word of the line that `%%memtrack` becomes: the request is for this cell alone."""
@@ -125,7 +125,9 @@ def _assert_one_model(models: list[str], this_cell: bool) -> None:
         names = [name.strip(",") for name in models]
         hint = text("Several models: {usage}", usage=f"[{', '.join(names)}]")
         slip = _slip_of(models[0])
-        if slip and not this_cell:
+        if f"--{models[1].partition('=')[0]}" in OPTIONS:
+            hint = text("Did you mean '{word}'?", word=f"--{models[1]}")
+        elif slip and not this_cell:
             hint = text("Did you mean '{word}'?", word=f"%memtrack {slip}")
         raise UsageError(text("'{word}' is one word too many.", word=models[1]), hint)
     if not models and not this_cell:
@@ -134,7 +136,12 @@ def _assert_one_model(models: list[str], this_cell: bool) -> None:
 
 
 def _slip_of(word: str) -> str:
-    """Return the sub-command that a word is but for a slip, "" for none: `opne`, not `predictor`."""
+    """Return the sub-command that a word is but for a slip, "" for none: `opne`, not `predictor`.
+
+    What other tools call a sub-command stands for it too.
+    """
+    if word in OTHER_WORDS:
+        return OTHER_WORDS[word]
     close = difflib.get_close_matches(word, SUB_COMMANDS, n=1, cutoff=0.7)
     return close[0] if close and abs(len(close[0]) - len(word)) <= 1 else ""
 

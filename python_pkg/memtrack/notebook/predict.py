@@ -43,19 +43,22 @@ def parse_predict(argument: str) -> Asked:
     values: dict[str, str] = {}
     builds: list[str] = []
     flags: set[str] = set()
-    rest = iter(split_words(argument))
+    rest, last = iter(split_words(argument)), ""
     for word in rest:
         name, equals, value = word.partition("=")
         if not word.startswith("-"):
+            _refuse_halves(builds, last, values, word)
             builds.append(word)
-        elif name in _ALONE:
-            flags.add(name)
-        elif name in _WITH_VALUE:
-            values[name] = unquote(value if equals else next(rest, ""))
-            if not values[name] or values[name].startswith("--"):
-                raise UsageError(text("Something is missing: {usage}", usage=_USAGE[name]))
-        else:
+            continue
+        last = name
+        if name not in PREDICT_OPTIONS:
             raise UsageError.unknown_word(text("option"), name, PREDICT_OPTIONS)
+        if name in _ALONE:
+            flags.add(name)
+            continue
+        values[name] = unquote(value if equals else next(rest, ""))
+        if not values[name] or values[name].startswith("--"):
+            raise UsageError(text("Something is missing: {usage}", usage=_USAGE[name]))
     if not builds:
         raise UsageError(text("Something is missing: {usage}", usage="%memtrack predict BUILD"))
     steps = values.get("--steps")
@@ -66,6 +69,15 @@ def parse_predict(argument: str) -> Asked:
     return Asked(
         " ".join(builds), values.get("--gpu"), None if steps is None else int(steps), bool(flags)
     )
+
+
+def _refuse_halves(builds: list[str], last: str, values: Mapping[str, str], word: str) -> None:
+    """Refuse the second word of a GPU's name that has no quotes: what is to be predicted came before."""
+    if builds and last == "--gpu":
+        raise UsageError(
+            text("'{word}' is one word too many.", word=word),
+            text("In quotes: {usage}", usage=f'--gpu "{values[last]} {word}"'),
+        )
 
 
 def predicted(

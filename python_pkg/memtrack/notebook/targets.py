@@ -17,7 +17,7 @@ from typing import Any
 
 from memtrack.errors import UsageError, in_one_line
 from memtrack.i18n import Text, text
-from memtrack.notebook.words import SUB_COMMANDS
+from memtrack.notebook.words import OTHER_WORDS, SUB_COMMANDS
 
 _MODEL_ATTRIBUTES = ("model", "module", "net", "network")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -151,6 +151,8 @@ def _hint_for_model(expression: str, value: Any, names: Mapping[str, Any]) -> st
 def _close_name(missing: str, names: Mapping[str, Any]) -> str | Text:
     models = _names_of("nn", "Module", names)
     words = [*models, *SUB_COMMANDS]
+    if missing in OTHER_WORDS:
+        return text("Did you mean '{word}'?", word=f"%memtrack {OTHER_WORDS[missing]}")
     close = difflib.get_close_matches(missing, words, n=1, cutoff=0.6)
     if not close:
         return _known(models)

@@ -110,6 +110,19 @@ OPTIONS = {
     )
 }
 
+OTHER_WORDS = {
+    "stop": "off",
+    "end": "off",
+    "start": "track",
+    "record": "track",
+    "watch": "track",
+    "profile": "track",
+    "compare": "diff",
+    "gpus": "gpu",
+    "load": "open",
+}
+"""What people try, and the sub-command that does it."""
+
 HELP_WORDS = ("help", "-h", "--help", "?")
 
 EXAMPLES = (

@@ -18,6 +18,7 @@ from memtrack.prediction.kernels.table import CudaKernels
 from memtrack.prediction.outlook import Outlook, with_outlook
 from memtrack.prediction.overheads import context_bytes
 from memtrack.prediction.record import StagedRecorder
+from memtrack.prediction.stage.assumptions import calling_files
 from memtrack.prediction.stage.stage import Stage
 from memtrack.prediction.target import target_of
 from memtrack.recording import RecordingData
@@ -52,22 +53,14 @@ def predict(
         )
     recorder = StagedRecorder(settings, target.shown, label=_label_of(build), names=names)
     tell = progress or _silent
-    with aside(), Stage(target, CudaKernels()) as stage:
+    with aside(), calling_files(names), Stage(target, CudaKernels()) as stage:
         _run(build, count, stage, recorder, torch.device(device), tell)
-        assumptions = [
-            assumed(a.operation, _named(a.site, names), a.assumed) for a in stage.assumptions
-        ]
+        assumptions = [assumed(a.operation, a.site, a.assumed) for a in stage.assumptions]
         context = context_bytes(target, recorder.blocks.multiplies)
         extra = {"allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": allocator_conf or ""}}
         data = recorder.predicted(target.total, sum(context) // 2, extra)
     outlook = Outlook(target, settings, context, assumptions, count)
     return with_outlook(data, recorder.blocks, outlook)
-
-
-def _named(site: str, names: Callable[[str], str] | None) -> str:
-    """Return a line of code with its file as the reader knows it: `In [3]:5` for a cell."""
-    file, colon, line = site.rpartition(":")
-    return f"{names(file)}:{line}" if names and colon else site
 
 
 def _run(

@@ -106,6 +106,11 @@ def _nothing_read(data: RecordingData) -> UnavailableError:
             text("A torch snapshot holds no statistics of the allocator."),
             text("Record the run with memtrack to have them at every step."),
         )
+    if data.facts.evidence == "predicted":
+        return UnavailableError(
+            text("A prediction has no statistics of the allocator."),
+            text("Record the run on a GPU to have them at every step."),
+        )
     if all(data.string(int(kind)) == "cpu" for kind in data.devices["kind"]):
         return UnavailableError(
             text(

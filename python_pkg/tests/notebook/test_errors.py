@@ -66,6 +66,7 @@ def named(notebook):
         ),
         ("modle", "There is no name 'modle' in this notebook. Did you mean 'model'?"),
         ("stauts", "There is no name 'stauts' in this notebook. Did you mean '%memtrack status'?"),
+        ("stop", "There is no name 'stop' in this notebook. Did you mean '%memtrack off'?"),
         ("xyzzy", "There is no name 'xyzzy' in this notebook. Known here: model, disc."),
         ("trainer.modle", "`trainer.modle` fails: AttributeError: 'Trainer' object has no"),
         ("model[", "`model[` is not an expression."),

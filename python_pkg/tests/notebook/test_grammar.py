@@ -72,6 +72,8 @@ def test_line(line, request_):
             "'run.memtrack' is one word too many. Did you mean '%memtrack open'?",
         ),
         ("histroy bf16", "'bf16' is one word too many. Did you mean '%memtrack history'?"),
+        ("record model", "'model' is one word too many. Did you mean '%memtrack track'?"),
+        ("model steps=3", "'steps=3' is one word too many. Did you mean '--steps=3'?"),
         (
             "%% open run.memtrack",
             "%%memtrack records a cell; 'open' is for a line. %memtrack open run.memtrack",

@@ -63,6 +63,10 @@ def test_lines_of_cells_are_called_by_the_number_of_the_cell(program, monkeypatc
     sites = set(found.report().views[0].timeline.sites)
     assert any(site.startswith("In [1]:") for site in sites)
     assert not any("ipython-input" in site for site in sites)
+    program.run("outside = torch.nn.Linear(2, 2)")
+    program.run("def wrong():\n    return lambda: outside(torch.ones(2))")
+    assert not program.run("%memtrack predict wrong").success
+    assert "ipython-input" not in program.err and " at In [4]:2" in program.err
 
 
 def test_a_prediction_is_a_value_with_the_figures_of_the_api(program):
@@ -107,6 +111,12 @@ def test_workspaces_are_called_by_their_library(program):
     data = program.run("%memtrack predict build --gpu H200").result.data
     named = {data.string(name) for name in data.allocations["name"] if name >= 0}
     assert {"cuBLAS", "cuBLAS in backward"} <= named
+
+
+def test_a_prediction_has_no_statistics_and_says_so(program):
+    program.run("%memtrack predict build --gpu T4")
+    assert not program.run("%memtrack summary").success
+    assert program.err.startswith("UsageError: A prediction has no statistics of the allocator.")
 
 
 def test_progress_is_a_bar_that_fills_and_goes_away(program):
@@ -164,6 +174,7 @@ def test_the_session_is_left_as_it_was(program):
         ("build --gpu", "--gpu NAME|SIZE"),
         ('build --gpu "RTX 4091"', "The nearest: RTX 4090"),
         ("build --gpu 24", "write 24GiB"),
+        ("build --gpu RTX 4090", 'In quotes: --gpu "RTX 4090"'),
         ("build --step 3", "Did you mean '--steps'?"),
         ("build --steps many", "whole number"),
         ("build --steps 0", "from 1 to 1000"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -70,6 +72,26 @@ def refused(operation: str, why: str | Text, hint: str | Text = "") -> Predictio
     return PredictionError.refused(operation, user_site(), why, hint)
 
 
+_names: Callable[[str], str] | None = None
+"""How files are called while a program is predicted: of all threads, as autograd has its own."""
+
+
+@contextmanager
+def calling_files(names: Callable[[str], str] | None) -> Iterator[None]:
+    """Call files as `names` does within it: `In [3]` for the file that stands for a notebook's cell."""
+    global _names
+    before, _names = _names, names
+    try:
+        yield
+    finally:
+        _names = before
+
+
+def _file_name(file: str) -> str:
+    called = file if _names is None else _names(file)
+    return Path(file).name if called == file else called
+
+
 def user_site() -> str:
     """Return the innermost line outside torch and memtrack: `train.py:12`, "" when there is none.
 
@@ -80,7 +102,7 @@ def user_site() -> str:
     while frame is not None:
         file = frame.f_code.co_filename
         if not is_machinery(file) and not file.endswith(_WRAPPERS):
-            here = f"{Path(file).name}:{frame.f_lineno}"
+            here = f"{_file_name(file)}:{frame.f_lineno}"
             inner = inner or here
             if "site-packages" not in file:
                 outer = here
