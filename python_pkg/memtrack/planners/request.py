@@ -11,7 +11,7 @@ from memtrack.i18n import text
 from memtrack.planners.config import kv_inputs_of
 from memtrack.planners.inputs import OPTIMIZERS, Inputs, LedgerInputs, LoadingInputs
 from memtrack.planners.quantities import parse_count, parse_dtype
-from memtrack.planners.words import KINDS, OPTIONS_OF, USAGE, PlanOption
+from memtrack.planners.words import GPU, KINDS, OPTIONS_OF, USAGE, PlanOption
 
 DEFAULT_COUNT = "7B"
 """What `plan` alone begins with."""
@@ -36,7 +36,8 @@ def parse_plan(words: Sequence[str], config_of: Callable[[str], object]) -> Plan
     subjects, values = _read(rest, kind)
     gpu = str(values.pop("gpu", ""))
     if len(subjects) > 1:
-        raise UsageError(text("'{word}' is one word too many.", word=subjects[1]))
+        quoted = text("In quotes: {usage}", usage=f'{GPU} "{gpu} {subjects[1]}"') if gpu else ""
+        raise UsageError(text("'{word}' is one word too many.", word=subjects[1]), quoted)
     if kind == "kv":
         if not subjects:
             raise UsageError(text("Something is missing: {usage}", usage=USAGE[kind]))

@@ -92,6 +92,7 @@ def test_loading_lists_every_way_the_least_first(capsys):
         (["7B", "--optimzer", "adam"], "Did you mean '--optimizer'?"),
         (["7B", "--optimizer", "adamm"], "Did you mean 'adam"),
         (["7B", "8B"], "'8B' is one word too many."),
+        (["7B", "--gpu", "RTX", "4090"], 'In quotes: --gpu "RTX 4090"'),
         (["kb"], "Did you mean 'kv'?"),
         (["kv"], "Something is missing: plan kv CONFIG"),
         (["kv", "nowhere.json"], "There is no file nowhere.json. A configuration is"),
