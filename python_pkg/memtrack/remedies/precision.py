@@ -121,10 +121,11 @@ def _with_cast_weights(scene: Scene) -> Scene:
         name: [] for name in ("start", "end", "requested", "layer", "call")
     }
     seen: dict[tuple[int, int], int] = {}
+    weights, tables = _weight_bytes(scene), _embeddings(scene)
     for row in window:
         owner, phase = int(calls["layer"][row]), int(calls["phase"][row])
-        parameters = _weight_bytes(scene, owner) or int(layers["parameter_bytes"][owner])
-        parameters += _tied_bytes(scene, row, parameters)
+        parameters = int(weights[owner]) or int(layers["parameter_bytes"][owner])
+        parameters += _tied_bytes(scene, row, parameters, tables)
         if not parameters:
             continue
         until = calls["backward_end"][row]
@@ -142,22 +143,30 @@ def _with_cast_weights(scene: Scene) -> Scene:
     return scene.adding(**copies, category=int(Category.CAST_WEIGHT))
 
 
-def _weight_bytes(scene: Scene, layer: int) -> int:
-    """Return the bytes of the parameters of a layer that are there."""
-    mine = scene.of_category(Category.PARAMETER) & (scene["layer"] == layer)
-    return int(scene["bytes"][mine].sum())
+def _weight_bytes(scene: Scene) -> Array:
+    """Return the bytes of the parameters that are there, for each layer; last those of none."""
+    mine = scene.of_category(Category.PARAMETER)
+    sums = np.zeros(len(scene.ground.data.layers) + 1, dtype=np.int64)
+    np.add.at(sums, scene["layer"][mine], scene["bytes"][mine])
+    return sums
 
 
-def _tied_bytes(scene: Scene, call: int, own: int) -> int:
+def _embeddings(scene: Scene) -> list[int]:
+    """Return the bytes of each embedding that is there."""
+    tables = np.array([*(name.startswith("Embedding") for name in scene.ground.layer_type), False])
+    found = scene.of_category(Category.PARAMETER) & tables[scene["layer"]]
+    sizes: list[int] = scene["requested"][found].tolist()
+    return sizes
+
+
+def _tied_bytes(scene: Scene, call: int, own: int, embeddings: list[int]) -> int:
     """Return the bytes of the embedding that the last layer shares: it has no matrix of its own."""
-    ground, calls = scene.ground, scene.ground.data.calls
-    shapes = shape_of(ground.data.string(int(calls["output_shape"][call])))
+    data = scene.ground.data
+    shapes = shape_of(data.string(int(data.calls["output_shape"][call])))
     width = 4 * shapes[0][-1] if shapes else 0
     if not width or own > width:
         return 0
-    tables = np.array([*(name.startswith("Embedding") for name in ground.layer_type), False])
-    sizes = scene["requested"][scene.of_category(Category.PARAMETER) & tables[scene["layer"]]]
-    return max((int(size) for size in sizes if size % width == 0), default=0)
+    return max((size for size in embeddings if size % width == 0), default=0)
 
 
 def _with_cast_gradients(scene: Scene) -> Scene:

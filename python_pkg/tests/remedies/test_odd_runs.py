@@ -1,5 +1,7 @@
 """Runs that are not one model in one loop with one optimizer, and words that are no budget."""
 
+import time
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -173,3 +175,20 @@ def test_numbers_that_are_no_count_of_gpus(wrong):
     data = run(network(), steps=1)
     with pytest.raises(UsageError, match="number of GPUs"):
         advise(data, gpus=wrong)
+
+
+def seconds_of_advice(layers):
+    """Return how long a processor weighs remedies for a chain of so many layers, twice at best."""
+    model = nn.Sequential(*(nn.Linear(2, 2) for _ in range(layers)))
+    with memtrack.track(model, history=False) as tracked:
+        model(torch.ones(1, 2)).sum().backward()
+    best = float("inf")
+    for _ in range(2):
+        began = time.process_time()
+        advise(tracked.data)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+def test_advice_takes_no_longer_for_each_layer_where_there_are_many():
+    assert seconds_of_advice(2000) < 8 * seconds_of_advice(500)  # 4 in step, 16 and more in squares
