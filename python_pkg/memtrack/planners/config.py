@@ -37,6 +37,11 @@ _INNER = ("text_config", "llm_config", "language_config")
 def kv_inputs_of(config: object, **changes: Any) -> KvInputs:
     """Return the inputs of a configuration, with `changes` over them."""
     known = _mapping_of(config)
+    if known.get("is_encoder_decoder"):
+        raise UsageError(
+            text("The cache that a decoder keeps of its encoder's output is not planned."),
+            text("Predict it: memtrack.predict, with a step that calls model.generate."),
+        )
     found = {name: first_of(known, names) for name, names in _NAMES.items()}
     missing = [name for name in ("layers", "hidden", "heads") if not found[name]]
     if missing:

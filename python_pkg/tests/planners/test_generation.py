@@ -94,6 +94,7 @@ def test_a_configuration_comes_from_a_mapping_an_object_a_model_or_a_file(tmp_pa
     ("config", "said"),
     [
         ({}, "lacks num_hidden_layers, hidden_size, num_attention_heads"),
+        ({**LLAMA, "is_encoder_decoder": True}, "of its encoder's output is not planned"),
         (7, "int is no configuration of a model."),
         ({**LLAMA, "torch_dtype": "bf61"}, "Did you mean 'bf16'?"),
     ],
