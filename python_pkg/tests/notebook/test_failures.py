@@ -247,8 +247,11 @@ def on_cuda(training, monkeypatch):
 
     from memtrack.capture import torch_api
 
+    # A torch that is built for CUDA has been attached to already.
+    training.run("%unload_ext memtrack", store_history=False)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     training.shell.user_ns["fail"] = Cuda(monkeypatch).fail
+    training.run("%load_ext memtrack", store_history=False)
     yield training
     training.run("%unload_ext memtrack", store_history=False)
     delattr(torch.cuda, torch_api._TRAMPOLINE)
