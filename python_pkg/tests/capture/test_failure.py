@@ -45,7 +45,7 @@ class FakeAllocator:
         else:
             self.queued.append(callback)
 
-    def snapshot(self, asked):
+    def snapshot(self, asked=None):
         self.snapshots.append(asked)
         return {
             "segments": [{"device": 0, "total_size": 8 * MIB}, {"device": 1, "total_size": MIB}],
