@@ -23,6 +23,8 @@ _BUILD = text("Make models, optimizers and tensors inside the function that is p
 _FUNCTION_CHECKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 _INTERNAL = "torch._decomp"
 """Formulas for derivatives forwards, which torch scripts when the first is asked for."""
+_NUMBER = "Cannot access accelerator device when none is available"
+"""What `torch.device(0)` says in a build of torch without CUDA."""
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
@@ -42,6 +44,7 @@ class Libraries:
         self._python_functions(patches)
         patches.replace(torch._C, "_group_tensors_by_device_and_dtype", self._grouped)
         patches.replace(torch.nn.Module, "_apply", self._applied)
+        patches.replace(torch.nn.Module, "to", self._placed)
         patches.replace(data.DataLoader, "__init__", self._loader)
         patches.replace(data.DataLoader, "__iter__", self._iterated)
         self._inference(patches)
@@ -107,6 +110,18 @@ class Libraries:
             return original(module, *args, **kwargs)
 
         return apply
+
+    def _placed(self, original: Any) -> Any:
+        """A number is a GPU's, which a build of torch without CUDA does not know."""
+
+        def to(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if args:
+                args = (_numbered(args[0]), *args[1:])
+            if "device" in kwargs:
+                kwargs["device"] = _numbered(kwargs["device"])
+            return original(module, *args, **kwargs)
+
+        return to
 
     def _parallel(self, original: Any) -> Any:
         def forward(parallel: Any, *args: Any, **kwargs: Any) -> Any:
@@ -181,6 +196,10 @@ class Libraries:
 
     def explain(self, error: BaseException | None) -> None:
         """Say beside the program's own error that a file is missing because none was written."""
+        if isinstance(error, RuntimeError) and _NUMBER in str(error) and hasattr(error, "add_note"):
+            error.add_note(
+                str(text("While predicting, write torch.device('cuda', 0) for torch.device(0)."))
+            )
         if self.has_saved and isinstance(error, OSError) and hasattr(error, "add_note"):
             error.add_note(str(text("While predicting, nothing was written by torch.save.")))
 
@@ -241,7 +260,7 @@ class Libraries:
                 if not patches.is_ours():
                     return original(device)
                 made = super().__new__(cls, "cpu")
-                made.claimed = torch.device(device)
+                made.claimed = torch.device(_numbered(device))
                 return made
 
             def __init__(self, device: Any = "cpu") -> None:
@@ -254,6 +273,11 @@ class Libraries:
                 return claimed
 
         patches.put(torch, "Generator", Generator)
+
+
+def _numbered(device: Any) -> Any:
+    """Return the GPU for its number, anything else as it is."""
+    return torch.device("cuda", device) if type(device) is int else device
 
 
 def _flexible(*args: Any, **kwargs: Any) -> Any:

@@ -153,3 +153,25 @@ def test_lists_of_tensors_become_one_of_their_numbers(stage):
     assert torch.tensor([known, 2.0]).tolist() == [1, 2]
     assert torch.tensor([[unknown], [known]], device="cuda").shape == (2, 1)
     assert [one.operation for one in stage.assumptions] == ["float32 tensor.tolist()"]
+
+
+def test_a_number_stands_for_the_gpu_that_has_it():
+    with Stage(GPU, KERNELS) as stage:
+        model = torch.nn.Linear(2, 2).to(0)
+        assert {stage.claimed_device(one) for one in model.parameters()} == {CUDA}
+        model.cpu().to(device=0, dtype=torch.float16)
+        assert {stage.claimed_device(one) for one in model.parameters()} == {CUDA}
+        assert torch.Generator(device=0).device == CUDA
+        assert torch.ones(2).to(0).device == torch.zeros(2, device=0).device == CUDA
+
+
+def test_a_number_that_torch_does_not_know_is_explained():
+    try:
+        torch.device(0)
+    except RuntimeError:
+        pass
+    else:
+        pytest.skip("this torch knows the number")
+    with pytest.raises(RuntimeError) as caught, Stage(GPU, KERNELS):
+        torch.device(0)
+    assert any("torch.device('cuda', 0)" in note for note in caught.value.__notes__)
