@@ -167,9 +167,10 @@ class MemtrackMagics(Magics):
             return self._answer(line, cell, local_ns)
         except MemtrackError as error:
             problem = error.in_language(self._language())
-        except KeyboardInterrupt as interrupt:
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it goes on
             __tracebackhide__ = True  # as IPython asks for
-            raise as_users(interrupt) from None
+            del local_ns
+            raise as_users(error)  # noqa: B904 - what it came from is part of it
         del local_ns
         raise ShellUsageError(problem)
 

@@ -15,15 +15,26 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 
 
-def as_users(interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
-    """Return an interrupt of one of our commands as the user's own code would have met it.
+def as_users(error: BaseException) -> BaseException:
+    """Return what one of our commands has raised as the user's own code would have met it.
 
-    Where none of it ran, it is shown as its name alone: the shell would show our last frame.
+    An interrupt where none of it ran is shown as its name alone: the shell would show our last frame.
+    Any other error of ours alone is shown whole.
     """
-    frames = _users_frames(interrupt)
+    frames = _users_frames(error)
+    if frames is None and not isinstance(error, KeyboardInterrupt):
+        return error
     if frames is None:
-        vars(interrupt)["_render_traceback_"] = lambda: [type(interrupt).__name__]
-    return interrupt.with_traceback(frames)
+        vars(error)["_render_traceback_"] = lambda: [type(error).__name__]
+    seen: set[int] = set()
+    above = [error.__cause__, error.__context__]
+    while above:
+        one = above.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = _users_frames(one) or one.__traceback__
+            above += [one.__cause__, one.__context__]
+    return error.with_traceback(frames)
 
 
 def _users_frames(error: BaseException) -> TracebackType | None:

@@ -80,9 +80,41 @@ def test_an_interrupt_while_we_work_shows_nothing_of_ours(training, monkeypatch,
     assert not torch.nn.modules.module._global_forward_hooks
 
 
-def test_an_interrupt_of_a_program_that_we_run_shows_the_program(training):
-    training.run("def build():\n    stop()\n\n\ndef stop():\n    raise KeyboardInterrupt")
+@pytest.mark.parametrize("kind", ["KeyboardInterrupt", "ZeroDivisionError", "SystemExit"])
+def test_what_ends_a_program_that_we_run_shows_the_program(training, kind):
+    training.run(f"def build():\n    stop()\n\n\ndef stop():\n    raise {kind}('mine')")
     training.run("%memtrack predict build")
     shown = training.out + training.err
-    assert "raise KeyboardInterrupt" in shown
+    assert f"raise {kind}" in shown or kind == "SystemExit"
     assert f"memtrack{os.sep}" not in shown
+
+
+CHAINED = """
+def build():
+    model = nn.Linear(4, 4)
+    def step():
+        try:
+            model(torch.ones(2, 5))
+        except RuntimeError as error:
+            raise ValueError("mine") from error
+    return step
+"""
+
+
+def test_what_an_error_came_from_is_shown_without_our_frames_too(training):
+    training.run(CHAINED)
+    result = training.run("%memtrack predict build")
+    assert isinstance(result.error_in_exec, ValueError)
+    assert isinstance(result.error_in_exec.__cause__, RuntimeError)
+    shown = training.out + training.err
+    assert "model(torch.ones(2, 5))" in shown
+    assert "direct cause" in shown
+    assert f"memtrack{os.sep}" not in shown
+
+
+def test_an_error_of_ours_alone_is_shown_whole(training, monkeypatch):
+    monkeypatch.setattr("memtrack.notebook.latest.last_finished", functools.partial(divmod, 1, 0))
+    training.run("%memtrack")
+    shown = training.out + training.err
+    assert "ZeroDivisionError" in shown
+    assert "latest.py" in shown
