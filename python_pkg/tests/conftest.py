@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import pytest
@@ -33,6 +34,19 @@ _NEEDED = {
 collect_ignore = [
     folder for package, folders in _NEEDED.items() if not find_spec(package) for folder in folders
 ]
+
+
+def _torch_before(major, minor):
+    try:
+        found = version("torch").split(".")
+    except PackageNotFoundError:
+        return False
+    return (int(found[0]), int(found[1])) < (major, minor)
+
+
+# An older torch cannot predict, and says so in one line.
+if _torch_before(2, 4):
+    collect_ignore += ["prediction", "notebook/test_predict_magic.py", "cli/test_predict_build.py"]
 
 
 def pytest_collection_modifyitems(items):
