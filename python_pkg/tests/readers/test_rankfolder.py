@@ -90,7 +90,10 @@ def test_what_cannot_be_read_or_is_there_twice_is_said(folder):
         (["diff", "{folder}", "--steps"], "Say which one: --rank N"),
         (["diff", "{folder}", "{folder}", "--rank", "2"], "There is no recording of rank 2."),
         (["diff", "last", "--steps", "--rank", "1"], "--rank is for a folder of several ranks."),
-        (["check", "{folder}", "--max-peak", "1GiB"], "Say which one: --rank N"),
+        (
+            ["check", "{folder}", "--max-peak", "1GiB"],
+            "The run cannot be judged: ranks without a recording: 2.",
+        ),
         (["summary", "{folder}"], "These are the recordings of several ranks."),
         (["advise", "{folder}"], "These are the recordings of several ranks."),
     ],
