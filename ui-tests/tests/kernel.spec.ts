@@ -137,8 +137,9 @@ test('nothing went wrong in the page meanwhile', () => {
   expect(lab.errors).toEqual([]);
 });
 
+/** Nothing is said where each point is one event, as on a busy machine, which trains fewer steps. */
 async function eventsAPoint({ detail }: Timeline): Promise<number> {
-  return Number(/^Each point covers (\d+) events/.exec(await detail.innerText())?.[1] ?? NaN);
+  return Number(/^Each point covers (\d+) events/.exec(await detail.innerText())?.[1] ?? 1);
 }
 
 interface IBusyStates {
