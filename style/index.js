@@ -1,5 +1,6 @@
 import './base.css';
 import './report.css';
+import './live.css';
 import './fields.css';
 import './ledger.css';
 import './timeline.css';
