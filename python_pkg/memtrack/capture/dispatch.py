@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -68,8 +70,11 @@ def _load_what_modes_need() -> None:
 
     In some installations `torch._dynamo` cannot be imported: there the user's operation would fail.
     """
-    if hasattr(OperationWatch.__torch_dispatch__, "__wrapped__"):  # by `torch._disable_dynamo`
+    wrapped = hasattr(OperationWatch.__torch_dispatch__, "__wrapped__")  # by `torch._disable_dynamo`
+    if wrapped and "torch._dynamo" not in sys.modules:
         importlib.import_module("torch._dynamo")
+        # Errors that it has met and kept in cycles hold the frames it was imported from, the user's.
+        gc.collect()
 
 
 class _Pushed(threading.local):

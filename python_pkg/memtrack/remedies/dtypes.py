@@ -12,6 +12,8 @@ from memtrack.remedies.base import SCALE, Ground
 from memtrack.remedies.recipe import Bound
 from memtrack.remedies.scene import Scene
 
+RECURRENT = ("LSTM", "GRU", "RNN")
+"""Types of layers that cuDNN runs as a whole, all steps at once."""
 LOW_TYPES = (
     "Linear",
     "Conv1",
@@ -20,9 +22,7 @@ LOW_TYPES = (
     "ConvTranspose",
     "NonDynamically",
     "Bilinear",
-    "LSTM",
-    "GRU",
-    "RNN",
+    *RECURRENT,
     "MultiheadAttention",
 )
 """Beginnings of the names of layers whose results are of 16 bits under autocast."""

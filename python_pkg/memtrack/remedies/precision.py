@@ -15,7 +15,14 @@ from memtrack.recording import Category, PhaseKind
 from memtrack.recording.tables import Array
 from memtrack.remedies import attention16
 from memtrack.remedies.base import LASTING, after_cut
-from memtrack.remedies.dtypes import LOW_TYPES, Flow, flows_of, is_float32, keeps_its_size
+from memtrack.remedies.dtypes import (
+    LOW_TYPES,
+    RECURRENT,
+    Flow,
+    flows_of,
+    is_float32,
+    keeps_its_size,
+)
 from memtrack.remedies.recipe import Bound, Cost, Recipe
 from memtrack.remedies.scene import Scene
 from memtrack.remedies.shapes import shape_of
@@ -214,6 +221,20 @@ def _with_upcasts(scene: Scene) -> Scene:
     )
 
 
+def doubt_recurrent(scene: Scene) -> Text | None:
+    """Tell what bfloat16 does to results of recurrent layers, if there are any.
+
+    Autocast runs cuDNN's in float16 whatever its dtype (`aten/src/ATen/cudnn/AutocastRNN.cpp`); what
+    uses their results then casts them each time, and a recording does not tell how often.
+    """
+    if not set(scene.ground.layer_type) & set(RECURRENT):
+        return None
+    return text(
+        "Recurrent layers give float16 under any autocast, and each use of that in bfloat16 may keep "
+        "a copy: predict it, or try it, to know"
+    )
+
+
 BF16_AUTOCAST = Recipe(
     entry("bf16_autocast"),
     Cost.NONE,
@@ -222,6 +243,7 @@ BF16_AUTOCAST = Recipe(
     autocast,
     group="precision",
     measured=measured("bf16_autocast"),
+    doubt=doubt_recurrent,
 )
 FP16_AUTOCAST = Recipe(
     entry("fp16_autocast"),

@@ -71,6 +71,8 @@ class Recipe:
     unknown: Text | None = None
     measured: Text | None = None
     """What it cost in time where it was measured."""
+    doubt: Refusal | None = None
+    """What the recording of a scene cannot tell, if anything: a simulated figure is an estimate then."""
 
     @property
     def id(self) -> str:

@@ -63,14 +63,15 @@ class Weighing:
         wanted = recipe.reserves or saving >= least
         reserved = self._reserved(recipe, known) if wanted else None
         saved = None if reserved is None else (self.base.reserved or 0) - reserved
+        doubt = recipe.doubt(self.scene) if known is None and recipe.doubt is not None else None
         evidence = "predicted" if known is not None else "simulated"
-        if known is None and high - low > _OPEN * self.base.peak:
+        if doubt is not None or (known is None and high - low > _OPEN * self.base.peak):
             evidence = "estimated"
         gain = max(saving, saved or 0) if recipe.reserves else saving
         applies = gain >= least
         why = self._reason(recipe, saving, saved) if applies else self._no_gain(saving)
         figures = (saving, peak, low, high, reserved, saved)
-        return _said(recipe, applies, why, figures, evidence)
+        return _said(recipe, applies, why, figures, evidence, doubt)
 
     def _reserved(self, recipe: Recipe, known: Exact | None) -> int | None:
         if known is not None:
@@ -129,6 +130,7 @@ def _said(
     why: Text,
     figures: tuple[int | None, ...] = _NONE,
     evidence: str = "unknown",
+    doubt: Text | None = None,
 ) -> Remedy:
     saving, peak, low, high, reserved, saved = figures
     entry = recipe.entry
@@ -147,6 +149,6 @@ def _said(
         reserved=reserved,
         reserved_saving_bytes=saved,
         evidence=evidence,
-        caveats=entry.caveats,
+        caveats=entry.caveats if doubt is None else (doubt, *entry.caveats),
         code=entry.code,
     )

@@ -205,3 +205,29 @@ def test_a_transform_inside_backward_does_not_end_the_process():
         [sys.executable, "-c", TRANSFORM_IN_BACKWARD], capture_output=True, text=True, check=False
     )
     assert done.stdout == "fine\n", done.stderr
+
+
+LOCALS_OF_A_FUNCTION = """
+import gc, weakref
+import torch
+import memtrack
+
+gc.disable()
+left = []
+
+def train():
+    model = torch.nn.Linear(8, 8)
+    left.append(weakref.ref(model))
+    with memtrack.track(model, history=False):
+        model(torch.randn(5, 8)).sum().backward()
+
+train()
+print(left[0]() is None)
+"""
+
+
+def test_the_first_recording_of_a_process_keeps_no_local_of_its_caller():
+    done = subprocess.run(
+        [sys.executable, "-c", LOCALS_OF_A_FUNCTION], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "True\n", done.stderr

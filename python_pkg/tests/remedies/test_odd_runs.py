@@ -192,3 +192,20 @@ def seconds_of_advice(layers):
 
 def test_advice_takes_no_longer_for_each_layer_where_there_are_many():
     assert seconds_of_advice(2000) < 8 * seconds_of_advice(500)  # 4 in step, 16 and more in squares
+
+
+def test_what_a_recording_cannot_tell_of_recurrent_layers_makes_an_estimate():
+    class Tagger(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.reader, self.head = nn.GRU(64, 256, batch_first=True), nn.Linear(256, 512)
+
+        def forward(self, x):
+            return self.head(self.reader(x.unsqueeze(1).expand(-1, 8, -1))[0])
+
+    model, plain = Tagger(), network()
+    recurrent = checked(run(model, [adam(model)]))["bf16_autocast"]
+    assert recurrent.evidence == "estimated"
+    assert str(recurrent.caveats[0]).startswith("Recurrent layers")
+    other = checked(run(plain, [adam(plain)]))["bf16_autocast"]
+    assert other.caveats == recurrent.caveats[1:]
