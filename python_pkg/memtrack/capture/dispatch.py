@@ -70,7 +70,8 @@ def _load_what_modes_need() -> None:
 
     In some installations `torch._dynamo` cannot be imported: there the user's operation would fail.
     """
-    wrapped = hasattr(OperationWatch.__torch_dispatch__, "__wrapped__")  # by `torch._disable_dynamo`
+    # `torch._disable_dynamo` wraps it, and imports.
+    wrapped = hasattr(OperationWatch.__torch_dispatch__, "__wrapped__")
     if wrapped and "torch._dynamo" not in sys.modules:
         importlib.import_module("torch._dynamo")
         # Errors that it has met and kept in cycles hold the frames it was imported from, the user's.
