@@ -1,8 +1,7 @@
 // The side panel as JupyterLab knows it: light, made at start; what it holds is loaded when it is first seen.
 import { SidePanel } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
-import { Panel } from '@lumino/widgets';
-import type { Widget } from '@lumino/widgets';
+import { Panel, Widget } from '@lumino/widgets';
 
 /** What the panel is made with. */
 export interface ISidePanelOptions {
@@ -10,6 +9,8 @@ export interface ISidePanelOptions {
   readonly load: () => Promise<Widget>;
   /** Called when the panel can be seen and when it cannot any more. */
   readonly sightChanged: (isInSight: boolean) => void;
+  /** What stands there until it is loaded, and where it cannot be. */
+  readonly words: { readonly loading: string; readonly failed: string };
 }
 
 /** A side panel that tells whether it can be seen. */
@@ -65,12 +66,27 @@ export class GpuSidePanel extends SidePanel {
     this._options.sightChanged(isInSight);
   }
 
+  /** What could not be loaded is tried again when the panel is next seen. */
   private async _load(): Promise<void> {
-    const widget = await this._options.load();
-    if (this.isDisposed) {
-      widget.dispose();
-    } else {
-      this.content.addWidget(widget);
+    const { load, words } = this._options;
+    const line = new Widget();
+    line.addClass('memtrack-GpuPanel-line');
+    line.node.setAttribute('role', 'status');
+    line.node.textContent = words.loading;
+    this.content.widgets[0]?.dispose();
+    this.content.addWidget(line);
+    try {
+      const widget = await load();
+      line.dispose();
+      if (this.isDisposed) {
+        widget.dispose();
+      } else {
+        this.content.addWidget(widget);
+      }
+    } catch (error) {
+      console.error(error);
+      line.node.textContent = words.failed;
+      this._loading = undefined;
     }
   }
 }

@@ -46,7 +46,11 @@ export const gpuPanelPlugin: JupyterFrontEndPlugin<void> = {
         const { makeView } = await import('../panel/view');
         return makeView(app, monitor, trans, language);
       },
-      sightChanged: isInSight => monitor.setInSight('panel', isInSight)
+      sightChanged: isInSight => monitor.setInSight('panel', isInSight),
+      words: {
+        loading: trans.__('Asking the server for its GPUs …'),
+        failed: trans.__('This could not be loaded. Close the panel and open it to try again.')
+      }
     });
     panel.id = PANEL_ID;
     panel.title.icon = gpuIcon;
