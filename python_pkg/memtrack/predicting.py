@@ -99,11 +99,12 @@ class Prediction(Recording):
             for row, size in zip(peaks.row, peaks.bytes, strict=True)
         ]
 
-    def predict_again(self, build: Build) -> RecordingData:
-        """Return the recording of another program, predicted as this one was."""
+    def predict_again(self, build: Build, steps: int) -> RecordingData:
+        """Return the recording of another program, predicted as this one was, of `steps` steps at most."""
         from memtrack.prediction.predict import predict as predicted
 
-        return predicted(build, **self._options)
+        fewer = min(steps, self._options["steps"])
+        return predicted(build, **{**self._options, "steps": fewer})
 
     def __repr__(self) -> str:
         low, high = (format_bytes(size) for size in self.process_total)

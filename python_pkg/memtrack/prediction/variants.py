@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
 import torch
 
 from memtrack.allocator.replay import recorded_reserved
@@ -21,8 +22,10 @@ from memtrack.recording import RecordingData
 from memtrack.remedies.base import Ground
 from memtrack.remedies.weigh import Exact
 
-Predict = Callable[[Build], RecordingData]
-"""Predicts a program as the base was predicted: the same GPU, steps and settings."""
+Predict = Callable[[Build, int], RecordingData]
+"""Predicts so many steps of a program as the base was predicted: the same GPU and settings."""
+FEWEST_STEPS = 2
+"""In the first an optimizer makes its state: the second is like those that follow."""
 
 
 def _fixed(*some: Change) -> Callable[[RecordingData], Sequence[Change]]:
@@ -60,11 +63,22 @@ def again(build: Build, predict: Predict, base: RecordingData, ids: Sequence[str
     some = [change for one in ids for change in VARIANTS[one](base)]
     try:
         with unheard():
-            data = predict(changes.varied(build, some))
+            data = predict(changes.varied(build, some), enough_steps(base))
     except Exception:  # noqa: BLE001 - the user's program runs in there, and may raise anything
         # The program was not written for it: the simulation says what it would save.
         return None
     return peaks_of(data)
+
+
+def enough_steps(base: RecordingData) -> int:
+    """Return after how many steps a run had its most bytes in use, and reserved: those that follow tell no more."""
+    device = devices_in_order(base)[0]
+    levels = [allocated(base, device), recorded_reserved(base, device)]
+    reached = max(int(np.argmax(one)) for one in levels if one is not None)
+    phases = base.phases
+    row = max(int(np.searchsorted(phases["start"], reached)) - 1, 0)  # cut c follows event c - 1
+    step = int(phases["step"][row]) if len(phases) else -1
+    return max(step + 1, FEWEST_STEPS)
 
 
 def peaks_of(data: RecordingData) -> Exact:

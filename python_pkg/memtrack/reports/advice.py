@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from memtrack.errors import UsageError
@@ -108,4 +109,5 @@ def _rerun_of(recording: Any, data: RecordingData) -> Rerun | None:
         return None
     from memtrack.prediction.variants import again
 
-    return lambda ids: again(build, predict, data, ids)
+    once = cache(partial(again, build, predict, data))
+    return lambda ids: once(tuple(ids))
