@@ -58,7 +58,7 @@ def test_paths_are_whole_where_there_is_a_folder(tmp_path, monkeypatch):
         (["diff", str(RECORDING), "1"], "There is no history"),
         (["check", str(RECORDING)], "There is no history"),
         (["open", "x.memtrack"], "There is no file x.memtrack."),
-        (["explain", "x.log"], "x.log cannot be read"),
+        (["explain", "x.log"], "There is no file x.log."),
         (["export", str(RECORDING), "x.json"], "x.json cannot be written"),
         (["predict", "train.py:build"], "There is no file train.py."),
         (["predict", "no_such_module_here:build"], "There is no module 'no_such_module_here'"),
