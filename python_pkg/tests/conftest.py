@@ -89,3 +89,8 @@ def pytest_configure():
     # In the background of a shell, SIGINT is ignored by every program that is started.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_unconfigure():
+    """Leave what is alive at the end alone: each of many shells collects once more when Python exits."""
+    gc.freeze()
