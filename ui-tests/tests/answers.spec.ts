@@ -29,6 +29,16 @@ test('a part of the ledger unfolds by keyboard to what it is made of', async () 
   await expect(pools.getByRole('row', { name: /^private pool 0\.1/ })).toContainText('12.0 MiB');
 });
 
+test('the colours of a table stand in one line, with or without a sign before them', async () => {
+  const ledger = await chooseTab(report, 'Ledger');
+  const parts = ledger.getByRole('table', { name: /^At the peak/ });
+  const lefts = await parts
+    .locator('tbody th .memtrack-Swatch')
+    .evaluateAll(all => all.map(one => Math.round(one.getBoundingClientRect().left)));
+  expect(lefts.length).toBeGreaterThan(4);
+  expect(new Set(lefts).size).toBe(1);
+});
+
 test('the memory map tells what lies where, by pointer and by keyboard', async () => {
   const ledger = await chooseTab(report, 'Ledger');
   const map = ledger.getByRole('application', { name: /^Map of the allocator/ });
