@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
 from collections import Counter
 from typing import ClassVar
@@ -200,6 +201,7 @@ def test_where_torch_cannot_load_what_watching_needs_the_run_goes_on(monkeypatch
     model = nn.Linear(4, 4)
     model(torch.ones(2, 4))
     monkeypatch.setattr(dispatch.importlib, "import_module", fail)
+    monkeypatch.delitem(sys.modules, "torch._dynamo", raising=False)
     if not hasattr(dispatch.OperationWatch.__torch_dispatch__, "__wrapped__"):
         pytest.skip("this torch needs nothing")
     with memtrack.track(model, history=False) as recording:
