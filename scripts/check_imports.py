@@ -24,6 +24,7 @@ PYTHON_BASE = (
     "folders",
     "units",
     "sizes",
+    "tracebacks",
     "i18n",
     "words",
     "rankfacts",

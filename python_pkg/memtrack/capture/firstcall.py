@@ -56,9 +56,8 @@ class FirstCall:
             self._compiled.stop()
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
-        if (
-            torch_api.is_compiling()
-        ):  # what follows would become part of the user's compiled function
+        # What follows would become part of the user's compiled function.
+        if torch_api.is_compiling():
             return
         if self._handle is None or not _may_begin():
             return

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import Any
 
 from memtrack.advising import advise
 from memtrack.cli.onerank import add_recording, opened
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.errors import UsageError
 from memtrack.i18n import text
 from memtrack.reports.advicetext import render_advice
@@ -38,7 +37,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     recording = opened(options.file, options.rank)
     found = advise(recording, budget, gpus=int(options.gpus))
     if options.json:
-        print(json.dumps(found.to_json(language), ensure_ascii=False, indent=2))
+        print_json(found.to_json(language))
     else:
         sys.stdout.write(render_advice(found.advised, language, columns()) + "\n")
     return 0

@@ -20,6 +20,7 @@ from typing import Any
 from memtrack.errors import UsageError
 from memtrack.folders import folder_of_imports, from_the_root, working_folder
 from memtrack.i18n import text
+from memtrack.tracebacks import entries_of, linked
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent) + os.sep
 _IMPORTING = "<frozen importlib"
@@ -56,18 +57,14 @@ def as_program(name: str, arguments: Sequence[str]) -> Iterator[None]:
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     """Return a program's traceback without memtrack's frames and those of Python's import."""
-    entries = []
-    while traceback is not None:
-        entries.append(traceback)
-        traceback = traceback.tb_next
-    rest: TracebackType | None = None
-    for entry in reversed(entries):
-        if not entry.tb_frame.f_code.co_filename.startswith(
-            (_PACKAGE, _IMPORTING, "<frozen runpy")
-        ):
-            entry.tb_next = rest
-            rest = entry
-    return rest
+    left_out = (_PACKAGE, _IMPORTING, "<frozen runpy")
+    return linked(
+        [
+            entry
+            for entry in entries_of(traceback)
+            if not entry.tb_frame.f_code.co_filename.startswith(left_out)
+        ]
+    )
 
 
 def _call(words: str) -> tuple[list[str], list[Any], dict[str, Any]]:

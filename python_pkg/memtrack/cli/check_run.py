@@ -6,13 +6,12 @@ Exit codes: 0 fine, 1 grown, 2 it cannot be judged.
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder
 from memtrack.cli.onerank import add_rank
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.comparing import (
     BASELINE,
     Side,
@@ -117,7 +116,10 @@ def _before(baseline: Any, after: Side, options: argparse.Namespace) -> Side | N
 
 
 def _told(found: Check | RankChecks, options: argparse.Namespace, words: str) -> int:
-    print(json.dumps(found.to_json(), ensure_ascii=False, indent=2) if options.json else words)
+    if options.json:
+        print_json(found.to_json())
+    else:
+        print(words)
     return FINE if found.ok else GROWN
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 from memtrack.cli.history_runs import add_folder
 from memtrack.cli.onerank import add_rank
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.comparing import BASELINE, LAST, compare, recording_of, refuse_without_ranks
 from memtrack.errors import UsageError
 from memtrack.i18n import text
@@ -55,5 +54,8 @@ def _steps(options: argparse.Namespace, language: str) -> int:
 
 
 def _told(found: Any, options: argparse.Namespace, words: str) -> int:
-    print(json.dumps(found.to_json(), ensure_ascii=False, indent=2) if options.json else words)
+    if options.json:
+        print_json(found.to_json())
+    else:
+        print(words)
     return 0

@@ -7,14 +7,13 @@ import bz2
 import codecs
 import gzip
 import io
-import json
 import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.diagnosis.explain import explain_text
 from memtrack.errors import UnreadableFile, UsageError
 from memtrack.i18n import Text, languages, text
@@ -63,7 +62,7 @@ def run(options: argparse.Namespace, language: str) -> int:
         with open(options.file, "rb") as file:
             diagnosis = explain_text(_Lines(file, options.file))
     if options.json:
-        print(json.dumps(diagnosis.to_json(spoken), ensure_ascii=False, indent=2))
+        print_json(diagnosis.to_json(spoken))
     else:
         print(render_diagnosis(diagnosis, spoken, columns()))
     return 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.comparing import history
 from memtrack.errors import UsageError
 from memtrack.i18n import text
@@ -45,7 +44,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     if options.json:
         told = found.to_json()
         told["runs"] = told["runs"][: options.limit]
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
     else:
         print(render_history(found, language, columns(), options.limit))
     return 0

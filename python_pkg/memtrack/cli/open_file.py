@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from memtrack.api import Recording
 from memtrack.cli.onerank import add_recording, opened
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.errors import UsageError
 from memtrack.exports.torch_snapshot import SUFFIX
 from memtrack.exports.write import spare_source, told_in_one_line
@@ -58,7 +57,7 @@ def run(options: argparse.Namespace, language: str) -> int:
         return _export(recording, options.export_snapshot, language)
     report = recording.report()
     if options.json:
-        print(json.dumps(summary(report), ensure_ascii=False, indent=2))
+        print_json(summary(report))
     else:
         print(render_text(report, width=columns(), language=language))
     return 0
@@ -66,7 +65,7 @@ def run(options: argparse.Namespace, language: str) -> int:
 
 def _show_ranks(report: RanksReport, as_json: bool, language: str) -> int:
     if as_json:
-        print(json.dumps(ranks_json(report), ensure_ascii=False, indent=2))
+        print_json(ranks_json(report))
     else:
         print(render_ranks(report, language, columns()))
     return 0

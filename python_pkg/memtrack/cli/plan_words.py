@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import Any
 
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.i18n import text
 from memtrack.planners.request import parse_plan
 from memtrack.planners.words import OPTIONS_OF, USAGE
@@ -35,7 +34,7 @@ def run(options: argparse.Namespace, language: str) -> int:
     words = [word for word in options.words if word != "--json"]
     plan = plan_of(parse_plan(words, lambda path: path), language)
     if len(words) < len(options.words):
-        print(json.dumps(plan.to_json(), ensure_ascii=False, indent=2))
+        print_json(plan.to_json())
     else:
         sys.stdout.write(render_plan(plan, language, columns()) + "\n")
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 import traceback
@@ -12,7 +11,7 @@ from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 from memtrack.cli.buildat import as_program, build_at, without_our_frames
-from memtrack.cli.terminal import columns
+from memtrack.cli.terminal import columns, print_json
 from memtrack.errors import MemtrackError, UsageError
 from memtrack.exports.write import told_in_one_line
 from memtrack.folders import working_folder
@@ -72,7 +71,7 @@ def run(options: argparse.Namespace, language: str) -> int:
             found.save(options.save)
     if options.json:
         told = {"schema": SCHEMA} if found is None else as_json(found)
-        print(json.dumps({**told, **answer}, ensure_ascii=False, indent=2))
+        print_json({**told, **answer})
     else:
         _print(found, answer, language)
     return DOES_NOT_FIT if found is None or found.fits is False else FINE

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from memtrack.tracebacks import entries_of, linked, with_causes
+
 _METHOD = "structured_traceback"
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD = os.path.dirname(os.__file__) + os.sep
@@ -26,29 +28,20 @@ def as_users(error: BaseException) -> BaseException:
         return error
     if frames is None:
         vars(error)["_render_traceback_"] = lambda: [type(error).__name__]
-    seen: set[int] = set()
-    above = [error.__cause__, error.__context__]
-    while above:
-        one = above.pop()
-        if one is not None and id(one) not in seen:
-            seen.add(id(one))
+    for one in with_causes(error):
+        if one is not error:
             one.__traceback__ = _users_frames(one) or one.__traceback__
-            above += [one.__cause__, one.__context__]
     return error.with_traceback(frames)
 
 
 def _users_frames(error: BaseException) -> TracebackType | None:
     """Return the traceback of an error without our frames; None where no code of the user's ran."""
-    entries, entry = [], error.__traceback__
-    while entry is not None:
-        if not entry.tb_frame.f_code.co_filename.startswith(_PACKAGE):
-            entries.append(entry)
-        entry = entry.tb_next
-    if not any(_is_users(one.tb_frame.f_code.co_filename) for one in entries):
-        return None
-    for one, following in zip(entries, [*entries[1:], None], strict=True):
-        one.tb_next = following
-    return entries[0]
+    kept = [
+        one
+        for one in entries_of(error.__traceback__)
+        if not one.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+    ]
+    return linked(kept) if any(_is_users(one.tb_frame.f_code.co_filename) for one in kept) else None
 
 
 def _is_users(file: str) -> bool:

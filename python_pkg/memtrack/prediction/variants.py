@@ -22,8 +22,8 @@ from memtrack.recording import RecordingData
 from memtrack.remedies.base import Ground
 from memtrack.remedies.weigh import Exact
 
-Predict = Callable[[Build, int], RecordingData]
-"""Predicts so many steps of a program as the base was predicted: the same GPU and settings."""
+Predict = Callable[[Build], RecordingData]
+"""Predicts a program as the base was predicted, the same GPU and settings, for `enough_steps`."""
 FEWEST_STEPS = 2
 """In the first an optimizer makes its state: the second is like those that follow."""
 
@@ -63,7 +63,7 @@ def again(build: Build, predict: Predict, base: RecordingData, ids: Sequence[str
     some = [change for one in ids for change in VARIANTS[one](base)]
     try:
         with unheard():
-            data = predict(changes.varied(build, some), enough_steps(base))
+            data = predict(changes.varied(build, some))
     except Exception:  # noqa: BLE001 - the user's program runs in there, and may raise anything
         # The program was not written for it: the simulation says what it would save.
         return None

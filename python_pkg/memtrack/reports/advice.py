@@ -107,7 +107,7 @@ def _rerun_of(recording: Any, data: RecordingData) -> Rerun | None:
     build, predict = (getattr(recording, name, None) for name in ("build", "predict_again"))
     if build is None or predict is None:
         return None
-    from memtrack.prediction.variants import again
+    from memtrack.prediction.variants import again, enough_steps
 
-    once = cache(partial(again, build, predict, data))
+    once = cache(partial(again, build, partial(predict, steps=enough_steps(data)), data))
     return lambda ids: once(tuple(ids))

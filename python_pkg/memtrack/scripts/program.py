@@ -22,6 +22,7 @@ from typing import Any
 from memtrack.errors import UsageError
 from memtrack.folders import folder_of_imports, from_the_root, working_folder
 from memtrack.scripts import imports
+from memtrack.tracebacks import entries_of, linked
 
 _MAIN = "__main__"
 _FINDING = "<frozen importlib"
@@ -153,25 +154,18 @@ def without_our_frames(
     Gone are what lies above the program and, where an import that we watch has failed, our frame with
     those of Python's import around it, which Python itself leaves out.
     """
-    entries = []
-    while traceback is not None:
-        entries.append(traceback)
-        traceback = traceback.tb_next
+    entries = entries_of(traceback)
     files = [entry.tb_frame.f_code.co_filename for entry in entries]
     first = max((row + 1 for row, file in enumerate(files) if file == __file__), default=0)
     while 0 < first < len(files) and files[first].startswith((_FINDING, _RUNPY)):
         first += 1
     kept = [
-        row
+        entries[row]
         for row in range(first, len(files))
         if not _is_about_imports(files, row)
         and not (hooked and _is_for_hooks(entries[row].tb_frame))
     ]
-    rest: TracebackType | None = None
-    for row in reversed(kept):
-        entries[row].tb_next = rest
-        rest = entries[row]
-    return rest
+    return linked(kept)
 
 
 def _is_for_hooks(frame: FrameType) -> bool:

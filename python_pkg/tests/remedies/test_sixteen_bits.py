@@ -75,8 +75,8 @@ def build_of(name):
     return build
 
 
-def run(build, steps=2):
-    return predict(build, steps=steps, gpu="H200")
+def run(build):
+    return predict(build, steps=2, gpu="H200")
 
 
 @cache

@@ -120,9 +120,10 @@ class Group:
 
     def _gathered(self, original: Any) -> Any:
         def gather(into: list[Any], given: Any, *args: Any, **kwargs: Any) -> None:
-            if not self.size:
+            if self.size:
+                into[:] = [given] * self.size
+            else:
                 original(into, given, *args, **kwargs)
-            into[:] = [given] * self.size
 
         return gather
 
@@ -130,6 +131,7 @@ class Group:
         def wrap(wrapper: Any, module: Any, *args: Any, **kwargs: Any) -> None:
             if not self.size:  # torch says what is missing
                 original(wrapper, module, *args, **kwargs)
+                return
             torch.nn.Module.__init__(wrapper)
             wrapper.module = module
             wrapper.device_ids = args[0] if args else kwargs.get("device_ids")
